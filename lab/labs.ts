@@ -55,6 +55,13 @@ export const LABS: readonly Lab[] = [
     run: ["lab/prompt-cost/main.ts"],
   },
   {
+    name: "documents",
+    group: "Conform",
+    summary: "The code of all pages, the examples, and the types of the templates",
+    time: "1 min",
+    run: [VITEST, "run", "--config", "lab/vitest.config.ts", "--project", "documents"],
+  },
+  {
     name: "tests",
     group: "Break",
     summary: "Tests of the labs themselves",

@@ -1,8 +1,8 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 /**
- * Tests of the lab: the tests of its tools (`npm run lab -- tests`), and the tests on complete datasets
- * (`npm run lab -- datasets`), and the measurements of time, CPU time, and memory (`npm run lab -- timings`). `npm test`
+ * Tests of the lab: the tests of its tools (`npm run lab -- tests`), the tests that run the documents
+ * (`npm run lab -- documents`), the tests on complete datasets (`npm run lab -- datasets`), and the measurements of time, CPU time, and memory (`npm run lab -- timings`). `npm test`
  * runs none of them.
  */
 const config: ViteUserConfig = defineConfig({
@@ -18,7 +18,15 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "tests", include: ["lab/**/*.test.ts"], exclude: ["lab/{datasets,timings}/**"] },
+        test: {
+          name: "tests",
+          include: ["lab/**/*.test.ts"],
+          exclude: ["lab/{datasets,documents,timings}/**"],
+        },
+      },
+      {
+        extends: true,
+        test: { name: "documents", include: ["lab/documents/*.test.ts"] },
       },
       {
         extends: true,

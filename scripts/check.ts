@@ -1,8 +1,8 @@
 /**
- * `npm run check` runs every check of a change: format, lint, types, package, API, regular expressions, wording, and
- * all tests. It continues after a failure, and lists the failed checks at its end.
+ * `npm run check` runs every check of a change: format, lint, types, package, API, regular expressions, wording, the code
+ * of the documents, and all tests. It continues after a failure, and lists the failed checks at its end.
  *
- *   npm run check -- --static     all checks except the tests
+ *   npm run check -- --static     all checks except the tests and the documents
  *   npm run check -- NAME …       some checks
  */
 import { spawnSync } from "node:child_process";
@@ -19,8 +19,12 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   api: [NODE, "scripts/api/main.ts", "--check"],
   "regular expressions": [NODE, "lab/regular-expressions/main.ts"],
   prose: [NODE, "scripts/prose/main.ts"],
+  documents: [NODE, "lab/main.ts", "documents"],
   tests: [NODE, "node_modules/vitest/vitest.mjs", "run"],
 };
+
+/** Checks that run the library. */
+const RUNS = ["documents", "tests"];
 
 const args = process.argv.slice(2);
 const named = args.filter((arg) => !arg.startsWith("--"));
@@ -32,7 +36,7 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 const names = Object.keys(CHECKS).filter((name) =>
-  named.length > 0 ? named.includes(name) : name !== "tests" || !args.includes("--static"),
+  named.length > 0 ? named.includes(name) : !RUNS.includes(name) || !args.includes("--static"),
 );
 const failed = names.filter((name) => {
   const [command = "", ...commandArgs] = CHECKS[name] ?? [];

@@ -139,7 +139,8 @@ async function runNpm(
   registry: string,
 ): Promise<{ exitCode: number | null; errors: string }> {
   const child = spawn("npm", npmArguments, {
-    env: { ...process.env, npm_config_registry: registry, GITHUB_ACTIONS: "" },
+    // `npm run -s` sets the log level, which would silence this npm too.
+    env: { ...process.env, npm_config_registry: registry, npm_config_loglevel: "notice", GITHUB_ACTIONS: "" },
     stdio: ["ignore", "ignore", "pipe"],
     shell: process.platform === "win32",
   });

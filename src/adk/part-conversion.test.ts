@@ -9,6 +9,7 @@ import {
   toGenaiParts,
 } from "./part-conversion.ts";
 import type { GenaiPart } from "./adk-structural-types.ts";
+import { arbitraryUrl } from "../../test/support/arbitrary-url.ts";
 
 const call = { id: "get_weather", name: "GetWeather", args: { city: "Warsaw" } };
 const response = {
@@ -239,7 +240,7 @@ const arbitraryGenaiPart: fc.Arbitrary<GenaiPart> = fc
       }),
       fc.record({
         fileData: fc.record({
-          fileUri: fc.webUrl(),
+          fileUri: arbitraryUrl,
           mimeType: fc.constant("image/png"),
           displayName: arbitraryFileName,
         }),

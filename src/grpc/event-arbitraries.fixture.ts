@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import type { JsonValue, StreamResponse, Task } from "../protocol/index.ts";
+import { arbitraryUrl } from "../../test/support/arbitrary-url.ts";
 
 // Generators of tasks and events with all members that A2A 1.0 allows.
 
@@ -24,7 +25,7 @@ const partArbitrary = fc
     fc.oneof(
       fc.record({ text: fc.string({ unit: "grapheme" }) }),
       fc.record({ raw: fc.uint8Array().map((bytes) => Buffer.from(bytes).toString("base64")) }),
-      fc.record({ url: fc.webUrl() }),
+      fc.record({ url: arbitraryUrl }),
       fc.record({ data: jsonArbitrary }),
     ),
   )

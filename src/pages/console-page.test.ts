@@ -58,16 +58,16 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     const { page, errors } = await test.open(browser, "#/chat/reporter");
     await page.getByRole("button", { name: "Write a report about tides" }).click();
     await waitForLastTurn(page, "ended");
-    expect(await page.locator(".markdown table td").first().innerText()).toBe("Rhine");
+    await expect.poll(() => page.locator(".markdown table td").first().innerText()).toBe("Rhine");
     expect(
       await page
         .getByRole("img", { name: "map.png" })
         .evaluate((image: { naturalWidth: number }) => image.naturalWidth),
     ).toBe(10);
-    expect(await page.locator(".json-tree").innerText()).toContain("isExact: true");
+    await expect.poll(() => page.locator(".json-tree").innerText()).toContain("isExact: true");
     await page.getByRole("button", { name: /Show the page/ }).click();
     const frame = page.frameLocator("iframe[sandbox='']");
-    expect(await frame.locator("h1").innerText()).toBe("Map");
+    await expect.poll(() => frame.locator("h1").innerText()).toBe("Map");
     expect(errors).toEqual([]);
     await page.close();
   });
@@ -83,10 +83,9 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await sendInChat(page, "go");
     await waitForLastTurn(page, "ended");
     const checkContent = async (): Promise<void> => {
-      expect((await page.locator(".artifact .markdown").first().innerText()).trim()).toHaveLength(
-        words.length - 1,
-      );
-      expect(await page.locator("figcaption").innerText()).toContain("900.0 kB");
+      const text = page.locator(".artifact .markdown").first();
+      await expect.poll(async () => (await text.innerText()).trim()).toHaveLength(words.length - 1);
+      await expect.poll(() => page.locator("figcaption").innerText()).toContain("900.0 kB");
     };
     await checkContent();
     await page.getByRole("link", { name: "Timeline" }).click();
@@ -110,9 +109,9 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await sendInChat(page, "With a file");
     await waitForLastTurn(page, "ended");
     const sent = page.locator(".message[data-role=user]");
-    expect(await sent.locator("figcaption").innerText()).toContain("note.txt");
-    expect(await sent.locator(".plain-text").innerText()).toBe("a note");
-    expect(await sent.locator(".json-tree").innerText()).toContain("level: 3");
+    await expect.poll(() => sent.locator("figcaption").innerText()).toContain("note.txt");
+    await expect.poll(() => sent.locator(".plain-text").innerText()).toBe("a note");
+    await expect.poll(() => sent.locator(".json-tree").innerText()).toContain("level: 3");
     await page.close();
   });
 
@@ -124,14 +123,14 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await form.getByLabel(/Size/).selectOption({ label: "large" });
     await form.getByLabel(/Layers/).fill("9");
     await form.getByRole("button", { name: "Send the answer" }).click();
-    expect(await form.innerText()).toContain("The number must be at most 5.");
+    await expect.poll(() => form.innerText()).toContain("The number must be at most 5.");
     await form.getByLabel(/Layers/).fill("3");
     await form.getByLabel(/With candles/).check();
     await form.getByRole("button", { name: "Send the answer" }).click();
     await page.waitForSelector("[data-testid=turn]:nth-child(2)[data-status=ended]");
-    expect(await page.locator(".turn:last-child .artifact").innerText()).toContain(
-      `{"size":"large","layers":3,"hasCandles":true}`,
-    );
+    await expect
+      .poll(() => page.locator(".turn:last-child .artifact").innerText())
+      .toContain(`{"size":"large","layers":3,"hasCandles":true}`);
     await page.close();
   });
 
@@ -142,12 +141,14 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.getByTestId("answer").waitFor();
     await page.getByRole("link", { name: "Timeline" }).click();
     const answer = page.getByTestId("answer");
-    expect(await answer.innerText()).toContain("Allow reimburse?");
+    await expect.poll(() => answer.innerText()).toContain("Allow reimburse?");
     await answer.getByLabel("Reason (optional)").fill("fine");
     await answer.getByRole("button", { name: "Approve" }).click();
     await page.waitForSelector("[data-testid=task][data-state=TASK_STATE_COMPLETED]");
     await page.getByRole("tab", { name: "Messages and artifacts" }).click();
-    expect(await page.locator(".artifact").innerText()).toContain(`"approved":true,"reason":"fine"`);
+    await expect
+      .poll(() => page.locator(".artifact").innerText())
+      .toContain(`"approved":true,"reason":"fine"`);
     await page.close();
   });
 
@@ -163,8 +164,8 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.locator(".turn-note", { hasText: "Connected again" }).waitFor();
     ticker.allow(3);
     await waitForLastTurn(page, "ended");
-    const text = await page.locator(".artifact .text-part").innerText();
-    expect(text.match(/\d/g)?.join("")).toBe("12345");
+    const text = page.locator(".artifact .text-part");
+    await expect.poll(async () => (await text.innerText()).match(/\d/g)?.join("")).toBe("12345");
     await page.getByRole("link", { name: "Timeline" }).click();
     await page.locator("[data-mark=cut]").waitFor();
     await page.locator("[data-mark=resume]").waitFor();
@@ -181,7 +182,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.locator(".artifact", { hasText: "1" }).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await page.locator(".turn-status [data-state=TASK_STATE_CANCELED]").waitFor();
-    expect(await page.locator(".artifact .text-part").innerText()).toBe("1");
+    await expect.poll(() => page.locator(".artifact .text-part").innerText()).toBe("1");
     ticker.allow(9);
     await page.close();
   });
@@ -258,7 +259,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     opened.resolve();
     await page.waitForSelector("[data-testid=task][data-state=TASK_STATE_COMPLETED]");
     await page.keyboard.press("2");
-    expect(await page.locator(".replay output").innerText()).toMatch(/^event (\d+) of \1$/);
+    await expect.poll(() => page.locator(".replay output").innerText()).toMatch(/^event (\d+) of \1$/);
     expect(await page.locator(".replay input").getAttribute("max")).toBe(String(count + 3));
     await page.close();
   });
@@ -277,7 +278,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     const { page } = await test.open(browser, href);
     await page.locator(".task-header").getByRole("link", { name: "Flow" }).click();
     await page.locator(".sequence .message").first().waitFor();
-    expect(await page.locator(".flow-head").innerText()).toMatch(/tasks\s*1/);
+    await expect.poll(() => page.locator(".flow-head").innerText()).toMatch(/tasks\s*1/);
     await page.goBack();
     await page.locator(".task-header").getByRole("link", { name: "Compare" }).click();
     await page.locator(".text-diff").first().waitFor();
@@ -294,16 +295,16 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.getByRole("link", { name: "Timeline" }).click();
     await page.getByRole("tab", { name: "Messages and artifacts" }).click();
     await page.getByRole("slider").fill("2");
-    expect(await page.locator(".replay output").innerText()).toMatch(/^event 2 of \d+$/);
-    expect(await page.locator(".artifact").count()).toBe(0);
+    await expect.poll(() => page.locator(".replay output").innerText()).toMatch(/^event 2 of \d+$/);
+    await expect.poll(() => page.locator(".artifact").count()).toBe(0);
     await page.getByRole("button", { name: "Latest" }).click();
-    expect(await page.locator(".artifact").count()).toBe(3);
+    await expect.poll(() => page.locator(".artifact").count()).toBe(3);
     await page.getByRole("button", { name: "Edit and send again" }).click();
     const field = page.getByRole("textbox", { name: "Message" });
     await expect.poll(() => field.inputValue()).toBe("first subject");
     await sendInChat(page, "second subject");
     await waitForLastTurn(page, "ended");
-    expect(await page.locator(".artifact").first().innerText()).toContain("second subject");
+    await expect.poll(() => page.locator(".artifact").first().innerText()).toContain("second subject");
     await page.close();
   });
 

@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     await openScreen("#/flow?view=graph");
     const failure = page.getByRole("alert");
     await failure.waitFor();
-    expect(await failure.innerText()).toContain("This screen cannot be shown\n\nno arrow <here>");
+    await expect.poll(() => failure.innerText()).toContain("This screen cannot be shown\n\nno arrow <here>");
     expect(await findAccessibilityViolations(page)).toEqual([]);
     await openScreen("#/tasks");
     await page.locator("[data-testid=task-row]").first().waitFor();
@@ -81,8 +81,8 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     expect(notes.filter((note) => note.includes("⚠ resume"))).toHaveLength(1);
     await page.locator(".sequence .broken-off").click();
     const details = page.getByRole("region", { name: "Details" });
-    expect(await details.getByRole("heading").innerText()).toBe("solver → planner: cut");
-    expect(await details.innerText()).toContain("SendStreamingMessage");
+    await expect.poll(() => details.getByRole("heading").innerText()).toBe("solver → planner: cut");
+    await expect.poll(() => details.innerText()).toContain("SendStreamingMessage");
     await page.keyboard.press("j");
     expect(await details.getByRole("heading").innerText()).not.toBe("solver → planner: cut");
     await page.keyboard.press("Escape");
@@ -93,7 +93,9 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
   it("shows a task with the tasks of the agents that it called, and the critical path through them", async () => {
     const { page } = await open(`#/flow/planner/${traffic.taskIds[1]}?view=path`);
     const path = page.locator(".path-view section").first();
-    expect(await path.getByRole("heading").innerText()).toMatch(/^Critical path of planner .*: \d/);
+    await expect
+      .poll(() => path.getByRole("heading").innerText())
+      .toMatch(/^Critical path of planner .*: \d/);
     const steps = await path.locator("tbody td:nth-child(2)").allTextContents();
     expect(steps).toContain("solver (own work)");
     expect(steps[0]).toBe("planner (own work)");
@@ -101,9 +103,9 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     const total = percents.reduce((sum, text) => sum + Number.parseFloat(text), 0);
     expect(total).toBeGreaterThan(99);
     expect(total).toBeLessThan(101);
-    expect(await page.locator(".flow-head").innerText()).toMatch(/tasks\s*3/);
+    await expect.poll(() => page.locator(".flow-head").innerText()).toMatch(/tasks\s*3/);
     await page.getByRole("button", { name: "solver" }).first().click();
-    expect(await page.locator(".flow-head").innerText()).toMatch(/tasks\s*1/);
+    await expect.poll(() => page.locator(".flow-head").innerText()).toMatch(/tasks\s*1/);
     await page.close();
   });
 
@@ -198,7 +200,7 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     await client.ask("rivers");
     await page.locator(".sequence .message").filter({ hasText: "completed" }).nth(1).waitFor();
     expect(await page.locator(".sequence .message").count()).toBeGreaterThan(before);
-    expect(await page.locator(".flow-head").innerText()).toMatch(/tasks\s*2/);
+    await expect.poll(() => page.locator(".flow-head").innerText()).toMatch(/tasks\s*2/);
     expect(errors).toEqual([]);
     await page.close();
     await served.close();

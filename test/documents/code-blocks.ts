@@ -112,3 +112,6 @@ export function isShellBlock({ language }: CodeBlock): boolean {
 export function isExecuted(block: CodeBlock): boolean {
   return block.skipReason === undefined && (isShellBlock(block) || isScript(block));
 }
+
+/** True for the README in another language, which has the code of README.md. */
+export const isTranslation = (document: string): boolean => /^README\.\w+\.md$/.test(document);

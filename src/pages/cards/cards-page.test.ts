@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
           renderHtmlReport(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES, { evidence })),
         ),
       );
-      expect(await other.page.locator("#evidence").innerText()).toContain(said);
+      await expect.poll(() => other.page.locator("#evidence").innerText()).toContain(said);
       await other.page.close();
     }
   });
@@ -100,9 +100,9 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       browser,
       await writePageToDisk(renderHtmlReport(mergeRecordings(files))),
     );
-    expect(await open.page.locator("#run .card-facts").innerText()).toMatch(
-      /clocks\s*3 files, shifted by up to 0 ms/,
-    );
+    await expect
+      .poll(() => open.page.locator("#run .card-facts").innerText())
+      .toMatch(/clocks\s*3 files, shifted by up to 0 ms/);
     await open.page.close();
   });
 
@@ -110,7 +110,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     const open = await openPageRecordingRequestsAndErrors(browser, `${whole}#gsm8k_0`);
     const elements = (): Promise<number> => open.page.evaluate(`document.querySelectorAll("*").length`);
     expect(await elements()).toBeLessThan(800);
-    expect(await open.page.locator("#matches").innerText()).toBe("1,319 problems");
+    await expect.poll(() => open.page.locator("#matches").innerText()).toBe("1,319 problems");
     await open.page.locator("#samples").press("End");
     expect(await chosen(open)).toBe("gsm8k_1318");
     expect(await open.page.locator(".sequence .message").count()).toBe(6);
@@ -127,8 +127,8 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       `${small}#sample=${SCRIPTED_GSM8K_SAMPLES[1]?.id}&card=2&view=timeline`,
     );
     expect(await chosen(open)).toBe(SCRIPTED_GSM8K_SAMPLES[1]?.id);
-    expect(await open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
-    expect(await open.page.locator("#card h2").innerText()).toBe("Card 2");
+    await expect.poll(() => open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
+    await expect.poll(() => open.page.locator("#card h2").innerText()).toBe("Card 2");
     await open.page.evaluate(`location.hash = "#gsm8k_0"`);
     await open.page.waitForFunction(`document.querySelector("#sample-title").textContent === "gsm8k_0"`);
     await open.page.close();
@@ -145,13 +145,13 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(await chosen(open)).toBe(SCRIPTED_GSM8K_SAMPLES[0]?.id);
     await keyboard.press("ArrowRight");
     await keyboard.press("ArrowRight");
-    expect(await open.page.locator("#card h2").innerText()).toBe("Card 2");
-    expect(await open.page.locator("#card .content").innerText()).toBe(
-      "Calculate 16 eggs - 3 eaten - 4 muffins",
-    );
-    expect(await open.page.locator("[aria-live=polite]").innerText()).toContain(
-      "Card 2, task from planner to solver",
-    );
+    await expect.poll(() => open.page.locator("#card h2").innerText()).toBe("Card 2");
+    await expect
+      .poll(() => open.page.locator("#card .content").innerText())
+      .toBe("Calculate 16 eggs - 3 eaten - 4 muffins");
+    await expect
+      .poll(() => open.page.locator("[aria-live=polite]").innerText())
+      .toContain("Card 2, task from planner to solver");
     expect(new URL(open.page.url()).hash).toBe("#/cards?sample=gsm8k_0&card=2");
     await keyboard.press("Escape");
     await keyboard.press("Escape");
@@ -164,10 +164,10 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.getByRole("tab", { name: "Sequence" }).focus();
     await open.page.keyboard.press("Tab");
     await open.page.keyboard.press("Enter");
-    expect(await open.page.locator("#card h2").innerText()).toBe("Card 1");
+    await expect.poll(() => open.page.locator("#card h2").innerText()).toBe("Card 1");
     await open.page.getByRole("tab", { name: "Sequence" }).focus();
     await open.page.keyboard.press("ArrowRight");
-    expect(await open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
+    await expect.poll(() => open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
     await open.page.close();
   });
 
@@ -177,7 +177,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.locator(".card-table").focus();
     for (const key of ["End", "ArrowUp", "Enter"]) await open.page.keyboard.press(key);
     expect(await chosen(open)).toBe("gsm8k_1318");
-    expect(await open.page.locator("#card h2").innerText()).toBe("Card 5");
+    await expect.poll(() => open.page.locator("#card h2").innerText()).toBe("Card 5");
     await open.page.close();
   });
 
@@ -199,13 +199,13 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     const matches = open.page.locator("#matches");
     await open.page.keyboard.press("/");
     await open.page.keyboard.type("사과");
-    expect(await matches.innerText()).toBe("330 of 1,319 problems");
+    await expect.poll(() => matches.innerText()).toBe("330 of 1,319 problems");
     await open.page.getByLabel("Filter by outcome").selectOption("wrong");
-    expect(await matches.innerText()).toBe("0 of 1,319 problems");
+    await expect.poll(() => matches.innerText()).toBe("0 of 1,319 problems");
     await open.page.locator("#search").press("Escape");
-    expect(await matches.innerText()).toBe("1,319 problems");
+    await expect.poll(() => matches.innerText()).toBe("1,319 problems");
     await open.page.getByLabel("Filter by outcome").selectOption("wrong");
-    expect(await matches.innerText()).toBe("10 of 1,319 problems");
+    await expect.poll(() => matches.innerText()).toBe("10 of 1,319 problems");
     await open.page.getByLabel("Filter by type").selectOption("result");
     await open.page.getByRole("tab", { name: "Table" }).click();
     expect(await open.page.getByRole("grid").getAttribute("aria-rowcount")).toBe("31");
@@ -247,7 +247,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(picture?.height).toBeGreaterThan(280);
     const selected = open.page.locator(".sequence [aria-pressed=true]");
     expect(await selected.isVisible()).toBe(true);
-    expect(await open.page.locator("#card h2").innerText()).toBe("Card 3");
+    await expect.poll(() => open.page.locator("#card h2").innerText()).toBe("Card 3");
     const card = await open.page.locator("#card").boundingBox();
     expect((card?.y ?? 0) + Math.min(card?.height ?? 0, 100)).toBeLessThanOrEqual(height);
     // No part of the page is wider than the window.
@@ -311,7 +311,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       .getByRole("button", { name: "reply to" })
       .or(open.page.getByRole("button", { name: "result of" }))
       .click();
-    expect(await open.page.locator("#card h2").innerText()).toBe("Card 1");
+    await expect.poll(() => open.page.locator("#card h2").innerText()).toBe("Card 1");
     await open.page.close();
   });
 

@@ -2,10 +2,25 @@ import { runTestSql } from "./postgres-server.fixture.ts";
 import type { PostgresStoreOptions } from "./postgres-store-options.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
-const EMPTY_ALL_TABLES_SQL = `
-  TRUNCATE colloquy.node, colloquy.task, colloquy.log, colloquy.snapshot, colloquy.message, colloquy.push, colloquy.turn,
-    colloquy.queued_turn, colloquy.deleted_task, colloquy.task_text, colloquy.task_text_queue;
-  UPDATE colloquy.stored_size SET bytes = 0;`;
+const TABLES = [
+  "node",
+  "task",
+  "log",
+  "snapshot",
+  "message",
+  "push",
+  "turn",
+  "queued_turn",
+  "deleted_task",
+  "task_text",
+  "task_text_queue",
+];
+
+// TRUNCATE creates new files for each table and each index, which takes longer than the deletion of a few rows.
+const EMPTY_ALL_TABLES_SQL = [
+  ...TABLES.map((table) => `DELETE FROM colloquy.${table};`),
+  "UPDATE colloquy.stored_size SET bytes = 0;",
+].join("\n");
 
 /** A store that is empty when it is opened for the first time. */
 export class EmptyPostgresStore extends PostgresStore {

@@ -137,9 +137,10 @@ function addWebhookRows(
   cipher: PushSecretCipher,
 ): void {
   const byId = new Map(append.webhooks?.map((webhook) => [webhook.config.id, webhook]));
-  for (const { config, version } of byId.values()) {
+  for (const [position, { config, version }] of [...byId.values()].entries()) {
     webhooks.push({
       ordinal,
+      position,
       scope: computeScopeKey(append.scope),
       after: append.expectedSeq,
       seq: append.expectedSeq + append.events.length,

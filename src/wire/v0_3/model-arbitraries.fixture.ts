@@ -13,6 +13,7 @@ import {
   type TaskPushNotificationConfig,
   type TaskStatus,
 } from "../../protocol/index.ts";
+import { arbitraryUrl } from "../../../test/support/arbitrary-url.ts";
 
 // Generators of 1.0 values that 0.3 can express.
 
@@ -45,7 +46,7 @@ function mergeArbitraries<A extends object, B extends object>(
 
 const modelFileContentArbitrary = fc.oneof(
   fc.record({ raw: base64Arbitrary }),
-  fc.record({ url: fc.webUrl() }),
+  fc.record({ url: arbitraryUrl }),
 );
 const modelTextPartArbitrary = fc.record({ text: fc.string({ unit: "grapheme" }) });
 
@@ -159,7 +160,7 @@ export function createModelArbitraries(part: fc.Arbitrary<Part>, references: boo
 
 /** Generates push notification configurations. */
 export const pushConfigArbitrary: fc.Arbitrary<TaskPushNotificationConfig> = mergeArbitraries(
-  fc.record({ url: fc.webUrl() }),
+  fc.record({ url: arbitraryUrl }),
   createPartialArbitrary({
     id: textArbitrary.filter((id) => !id.includes("/")),
     token: textArbitrary,

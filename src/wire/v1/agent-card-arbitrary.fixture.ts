@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import type { AgentCard, AgentSkill, OAuthFlows, SecurityScheme } from "../../protocol/index.ts";
+import { arbitraryUrl } from "../../../test/support/arbitrary-url.ts";
 
 /** Options of `fc.record` that make every member optional. */
 const FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS = { requiredKeys: [] as [] };
 
 const textArbitrary = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => text.trim() !== "");
 const mapKeyArbitrary = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/);
-const urlArbitrary = fc.webUrl({ validSchemes: ["https"] });
 const mediaTypeArbitrary = fc.constantFrom(
   "text/plain",
   "application/json",
@@ -15,14 +15,14 @@ const mediaTypeArbitrary = fc.constantFrom(
 );
 const oauthScopesArbitrary = fc.dictionary(mapKeyArbitrary, textArbitrary, { maxKeys: 2 });
 const optionalRefreshUrlMemberArbitrary = fc.record(
-  { refreshUrl: urlArbitrary },
+  { refreshUrl: arbitraryUrl },
   FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS,
 );
 
 const oauthFlowsArbitrary: fc.Arbitrary<OAuthFlows> = fc
   .tuple(
-    urlArbitrary,
-    urlArbitrary,
+    arbitraryUrl,
+    arbitraryUrl,
     oauthScopesArbitrary,
     optionalRefreshUrlMemberArbitrary,
     fc.constantFrom({}, { pkceRequired: true }),
@@ -43,7 +43,7 @@ const oauthFlowsArbitrary: fc.Arbitrary<OAuthFlows> = fc
 const securitySchemeArbitrary: fc.Arbitrary<SecurityScheme> = fc
   .tuple(
     textArbitrary,
-    urlArbitrary,
+    arbitraryUrl,
     oauthFlowsArbitrary,
     fc.constantFrom("query" as const, "header" as const, "cookie" as const),
     fc.record({ description: textArbitrary }, FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS),
@@ -110,7 +110,7 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
           version: textArbitrary,
           supportedInterfaces: fc.array(
             fc.record({
-              url: urlArbitrary,
+              url: arbitraryUrl,
               protocolBinding: fc.constantFrom("JSONRPC", "HTTP+JSON", "urn:x:own"),
               protocolVersion: fc.constant("1.0"),
             }),
@@ -124,7 +124,7 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
               extensions: fc.uniqueArray(
                 fc
                   .tuple(
-                    urlArbitrary,
+                    arbitraryUrl,
                     fc.record(
                       {
                         description: textArbitrary,
@@ -151,9 +151,9 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
         }),
         fc.record(
           {
-            provider: fc.record({ url: urlArbitrary, organization: textArbitrary }),
-            documentationUrl: urlArbitrary,
-            iconUrl: urlArbitrary,
+            provider: fc.record({ url: arbitraryUrl, organization: textArbitrary }),
+            documentationUrl: arbitraryUrl,
+            iconUrl: arbitraryUrl,
             securityRequirements: createSecurityRequirementsArbitrary(names),
           },
           FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS,

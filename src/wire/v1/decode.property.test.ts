@@ -9,6 +9,7 @@ import {
 } from "../../protocol/index.ts";
 import { decodeJsonRpcRequest, JsonRpcRequestError } from "../json-rpc.ts";
 import { decodeCard, decodeParams, decodeResult } from "./index.ts";
+import { arbitraryUrl } from "../../../test/support/arbitrary-url.ts";
 
 const stringArbitrary = fc.string({ unit: "grapheme", minLength: 1 });
 const jsonArbitrary = fc.jsonValue() as fc.Arbitrary<JsonValue>;
@@ -26,7 +27,7 @@ const partArbitrary: fc.Arbitrary<Part> = fc
     fc.oneof(
       fc.record({ text: fc.string({ unit: "grapheme" }) }),
       fc.record({ raw: base64Arbitrary }),
-      fc.record({ url: fc.webUrl() }),
+      fc.record({ url: arbitraryUrl }),
       fc.record({ data: jsonArbitrary }),
     ),
   )

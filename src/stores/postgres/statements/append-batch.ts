@@ -55,6 +55,7 @@ export const APPEND_COLUMNS = {
   dequeuedTurns: { ordinal: "int", through: "bigint" },
   webhooks: {
     ordinal: "int",
+    position: "int",
     scope: "uuid",
     after: "bigint",
     seq: "bigint",
@@ -212,7 +213,7 @@ const WRITE_OTHER_ROWS_SQL = `
       CASE WHEN given.leased THEN $1::uuid END
     FROM ${renderSectionSql("webhooks")} JOIN written ON written.ordinal = given.ordinal
       LEFT JOIN colloquy.push AS replaced ON replaced.task = written.key AND replaced.id = given.id
-    ORDER BY given.ordinal
+    ORDER BY given.ordinal, given.position
     ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version,
       owing = excluded.owing, failing_since = NULL, dead_at = NULL, dead_reason = NULL,
       lease_node = excluded.lease_node
