@@ -242,7 +242,7 @@ export const LABS: readonly Lab[] = [
     name: "install-sets",
     group: "Publish",
     summary: "Resolves every set of packages that a page names, with npm 10, npm 11, and pnpm",
-    time: "15 min",
+    time: "30 min",
     needs: "a package registry",
     run: ["lab/install-sets/main.ts"],
   },

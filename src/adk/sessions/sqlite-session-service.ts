@@ -23,9 +23,9 @@ export class SqliteSessionService extends RepositorySessionService {
    * Accepts the path of a SQLite file. The service opens the file on first use, and creates the file if it
    * does not exist.
    */
-  constructor(path: string, { currentAppNamesByEarlierName }: SqliteSessionServiceOptions = {}) {
+  constructor(path: string, options: SqliteSessionServiceOptions = {}) {
     super();
-    this.#sessions = new SqliteSessions(path, currentAppNamesByEarlierName);
+    this.#sessions = new SqliteSessions(path, options.currentAppNamesByEarlierName);
   }
 
   /** Opens the file, which otherwise happens on first use. */

@@ -110,6 +110,7 @@ export class SqliteStore implements TaskStore {
     this.deletionStore = createSqliteDeletionStore(this.#connection);
   }
 
+  /** Sessions of agent frameworks in the same file. The first access opens another connection, which `close` closes. */
   get sessionRepository(): SessionRepository {
     return this.#sessions.repository;
   }
