@@ -54,6 +54,8 @@ interface Acknowledged {
   readonly messageId: string;
   readonly taskId: string;
   readonly at: number;
+  /** Time in milliseconds since 1970 at which the server has ended the task. */
+  readonly endedAt: number;
 }
 
 const { values } = parseArgs({ options: { only: { type: "string", default: "" } } });
@@ -128,10 +130,13 @@ async function runLoss(
   const unsaved = missing.filter(({ taskId }) => !copied.has(taskId));
   // The report of a damage says that earlier tasks may be lost, too.
   const isDamage = log.includes("earlier tasks may be lost");
-  const silent = unsaved.filter(
-    ({ at, taskId, messageId }) =>
-      !(at > lostAt ? reported.includes(taskId) && reported.includes(messageId) : isDamage),
-  );
+  const inspectedAt = reported ? parseInspectionTime(reported) : 0;
+  const silent = unsaved.filter(({ at, taskId, messageId, endedAt }) => {
+    // The answer to a message that was stored before the loss can arrive after the loss.
+    if (at <= lostAt || (endedAt <= inspectedAt && !reported.includes(taskId))) return !isDamage;
+    const isEarlierMessage = getTimeOfUuid(taskId) <= inspectedAt;
+    return !reported.includes(taskId) || !(isEarlierMessage || reported.includes(messageId));
+  });
   if (silent.length > 0) problems.push(`${silent.length} messages are lost in silence`);
   report(`${name}, ${signal}`, problems, {
     acknowledged: acknowledged.length,
@@ -194,9 +199,16 @@ async function sendUntil(
       headers: { "a2a-version": "1.0", "content-type": "application/json" },
       body: JSON.stringify({ message: createUserMessage(messageId, "x".repeat(2000)) }),
     });
-    const { task } = (await response.json()) as { task?: { id: string; status: { state: string } } };
+    const { task } = (await response.json()) as {
+      task?: { id: string; status: { state: string; timestamp: string } };
+    };
     if (task?.status.state === "TASK_STATE_COMPLETED")
-      acknowledged.push({ messageId, taskId: task.id, at: performance.now() });
+      acknowledged.push({
+        messageId,
+        taskId: task.id,
+        at: performance.now(),
+        endedAt: Date.parse(task.status.timestamp),
+      });
     else await pause(20);
   }
 }
@@ -204,6 +216,17 @@ async function sendUntil(
 async function waitForUnreadiness(url: string, end: number): Promise<number> {
   while (performance.now() < end && (await fetch(`${url}/readyz`)).ok) await pause(10);
   return performance.now();
+}
+
+/** Returns the time of the last inspection without a loss, in milliseconds since 1970. */
+function parseInspectionTime(lossRecord: string): number {
+  const { lastInspectionAt } = JSON.parse(lossRecord) as { lastInspectionAt: string };
+  return Date.parse(lastInspectionAt);
+}
+
+/** Returns the time of a UUID of version 7 in milliseconds since 1970. */
+function getTimeOfUuid(uuid: string): number {
+  return Number.parseInt(uuid.replace("-", "").slice(0, 12), 16);
 }
 
 function readTaskIds(file: string): Set<string> {

@@ -99,7 +99,10 @@ export interface Run {
    * proves the statement, so `parentTask` must not grant access.
    */
   readonly parentTask?: { readonly taskId: string; readonly agent?: string | undefined } | undefined;
-  /** Signal that aborts when the task is canceled or the server closes. */
+  /**
+   * Signal that aborts when the task is canceled or the server closes. Errors of its listeners are reported to
+   * `onError` of the observer.
+   */
   readonly signal: AbortSignal;
   /**
    * Reports a call to a language model or to a tool, for the traffic record of the server. Absent if nothing observes

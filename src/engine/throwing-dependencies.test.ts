@@ -75,3 +75,32 @@ describe("an id generator that throws", () => {
     },
   );
 });
+
+describe("an abort listener of an agent that throws", () => {
+  it("is reported, and affects neither the other listeners nor the process [E2]", async () => {
+    const { engine, agent, errors } = createEngineFixture();
+    const answer = engine.sendMessage(createTestSendMessageRequest("go"), alice);
+    const scripted = await agent.waitForRun(0);
+    const { signal, taskId } = scripted.run;
+    await flushEventLoopForTest();
+    signal.addEventListener("abort", fail);
+    signal.addEventListener("abort", fail);
+    const failLater = (): unknown => Promise.reject(new Error("thrown by a dependency"));
+    signal.addEventListener("abort", failLater, { once: true });
+    signal.addEventListener("abort", { handleEvent: fail });
+    Object.assign(signal, { onabort: fail });
+    const events: unknown[] = [];
+    const listener = (event: Event): unknown => events.push(event.target);
+    signal.addEventListener("abort", listener);
+    const removed = (): never => expect.fail("called after its removal");
+    signal.addEventListener("abort", removed);
+    signal.removeEventListener("abort", removed);
+    const canceled = engine.cancelTask({ id: taskId }, alice);
+    await flushEventLoopForTest();
+    scripted.end();
+    expect((await canceled).status.state).toBe("TASK_STATE_CANCELED");
+    await answer;
+    expect(events).toEqual([signal]);
+    expect(errors.map(String)).toEqual(Array(4).fill("Error: thrown by a dependency"));
+  });
+});

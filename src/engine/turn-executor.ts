@@ -95,7 +95,8 @@ export class TurnExecutor {
       this.isPersisted(turn) ? this.#liveTask.commitSteps(turn.steps) : Promise.resolve();
     const suspend = (wakeAt: number): (() => void) => this.#suspendTurn(turn, wakeAt);
     const reportCall = createCallReporter(observer, this.#liveTask);
-    const host = { clock, commitSteps, suspendTurn: suspend, reportCall };
+    const reportError = (error: unknown): void => this.#output.reportError(error);
+    const host = { clock, commitSteps, suspendTurn: suspend, reportCall, reportError };
     return turn.runInSpan(() => turn.startAgent(this.#assignAgent(turn), task, host));
   }
 

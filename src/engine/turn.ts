@@ -15,6 +15,7 @@ import type { Clock } from "./clock.ts";
 import type { EarlierRun, RunSpan } from "./run-tracing.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
+import { guardAbortListeners } from "./guard-abort-listeners.ts";
 import { createIdempotencyKey } from "./steps/idempotency-key.ts";
 import { assertValidWakeTime, sleepUntil } from "./steps/sleep-until.ts";
 import { TurnSteps, type TurnOfSteps } from "./steps/turn-steps.ts";
@@ -45,6 +46,8 @@ export interface StepHost {
   readonly clock: Clock;
   /** Resolves when the finished steps of the turn are durable, as far as the turn can be attempted again. */
   readonly commitSteps: () => Promise<void>;
+  /** Reports an error of the agent that does not end the turn. */
+  readonly reportError: (error: unknown) => void;
   /** Reports a call of the agent. Undefined if nothing observes the calls. */
   readonly reportCall?: Run["reportCall"];
   /**
@@ -107,6 +110,7 @@ export class Turn {
    */
   #abortController: AbortController | undefined;
   #endCallbacks: (() => void)[] = [];
+  #reportError: StepHost["reportError"] = () => {};
 
   constructor(
     request: SendMessageRequest,
@@ -137,12 +141,19 @@ export class Turn {
   }
 
   get signal(): AbortSignal {
-    return (this.#abortController ??= new AbortController()).signal;
+    return this.#getOrCreateAbortController().signal;
   }
 
   abort(reason: string): void {
-    this.#abortController ??= new AbortController();
-    this.#abortController.abort(new DOMException(reason, "AbortError"));
+    this.#getOrCreateAbortController().abort(new DOMException(reason, "AbortError"));
+  }
+
+  #getOrCreateAbortController(): AbortController {
+    if (!this.#abortController) {
+      this.#abortController = new AbortController();
+      guardAbortListeners(this.#abortController.signal, (error) => this.#reportError(error));
+    }
+    return this.#abortController;
   }
 
   get steps(): TurnSteps {
@@ -161,6 +172,7 @@ export class Turn {
 
   /** Starts the agent. `task` is the task at the start of the turn. */
   startAgent(agent: Agent, task: Task, host: StepHost): StartedAgentIterator {
+    this.#reportError = host.reportError;
     const output = agent.execute(new AgentRunOfTurn(this, task, host));
     const events = this.serviceParameters.needsTask ? withRepliesAsCompletedStatus(output) : output;
     return { iterator: events[Symbol.asyncIterator]() };

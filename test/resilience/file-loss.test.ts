@@ -66,8 +66,9 @@ describe.skipIf(isWindows)("a server whose SQLite file is lost", () => {
 
   const readReadiness = async (): Promise<unknown> => (await fetch(`${url}/readyz`)).json();
 
-  async function send(messageId: string): Promise<string> {
-    const sent = await client.send({ messageId, role: "ROLE_USER", parts: [{ text: messageId }] });
+  async function send(messageId: string, size = 0): Promise<string> {
+    const text = messageId.padEnd(size, ".");
+    const sent = await client.send({ messageId, role: "ROLE_USER", parts: [{ text }] });
     return "task" in sent ? sent.task.id : "";
   }
 
@@ -121,6 +122,36 @@ describe.skipIf(isWindows)("a server whose SQLite file is lost", () => {
     if (outcome === "complete") expect(kept).toEqual(acknowledged.toSorted());
     else expect(acknowledged).toEqual(expect.arrayContaining(kept));
     expect(await send("new")).not.toBe("");
+  });
+
+  it("notices a backup that is copied over the file before a checkpoint", async () => {
+    await send("before", 2 ** 20);
+    await backupSqliteFile(file, `${file}.copy`);
+    inspectFiles();
+    copyFileSync(`${file}.copy`, file);
+    // The checkpoint after this message would write over the header of the copy.
+    const sent = send("after", 2 ** 20).catch(() => undefined);
+    await expect.poll(() => changes).toMatchObject([{ state: "lost", previousState: "healthy" }]);
+    expect(readFileSync(`${file}-lost`, "utf8")).toContain('"after"');
+    await server.close({ graceMs: 0 });
+    await sent;
+  });
+
+  it("loses nothing when the unused part of the log is cut off", async () => {
+    const first = await send("in the earlier log", 2 ** 20);
+    const other = new DatabaseSync(file);
+    other.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    other.close();
+    const second = await send("in the log");
+    inspectFiles();
+    truncateSync(`${file}-wal`, getLogSize() / 2);
+    const third = await send("after");
+    inspectFiles();
+    expect(changes).toMatchObject([{ state: "lost", previousState: "healthy" }]);
+    await server.close({ graceMs: 0 });
+    expect(existsSync(`${file}-lost`)).toBe(false);
+    await startServer();
+    expect(await listTaskIds()).toEqual([...stored, first, second, third].toSorted());
   });
 
   it("notices no loss while SQLite itself changes the files", async () => {

@@ -24,15 +24,18 @@ interface FileLossWatchOptions {
   /** Path of the database file. */
   readonly file: string;
   readonly inspect: OpenFileInspector["findLoss"];
-  /** Copies the open log to the open database file. Returns false if another program reads the file. */
+  readonly isLogLarge: () => boolean;
+  /** Copies what it can copy of the open log to the open database file. */
+  readonly checkpoint: () => void;
+  /** Copies the entire open log to the open database file. Returns false if another program reads the file. */
   readonly saveLog: () => boolean;
   /** Called for each loss. The error describes the loss to the operator. */
   readonly onLoss: (loss: FileLoss, error: Error) => void;
 }
 
 /**
- * Inspects the files of an open store four times per second, and remembers what the store has acknowledged since the
- * last inspection. A commit therefore costs no access to the files.
+ * Inspects the files of an open store four times per second and around each checkpoint, and remembers what the store
+ * has acknowledged since the last inspection. A commit therefore costs no access to the files.
  */
 export class FileLossWatch {
   readonly #options: FileLossWatchOptions;
@@ -45,7 +48,10 @@ export class FileLossWatch {
 
   constructor(options: FileLossWatchOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.inspect(), INSPECTION_INTERVAL_MS);
+    this.#timer = setInterval(() => {
+      this.inspect();
+      if (options.isLogLarge()) this.runCheckpoint();
+    }, INSPECTION_INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -67,6 +73,14 @@ export class FileLossWatch {
     if (this.#taskIds.size === 0) return;
     this.#taskIds = new Set();
     this.#messageIds = [];
+  }
+
+  /** Runs a checkpoint between two inspections, because a checkpoint writes over the traces of other programs. */
+  runCheckpoint(): void {
+    this.inspect();
+    if (this.#loss) return;
+    this.#options.checkpoint();
+    this.inspect();
   }
 
   /** Returns true if no loss is left, for example because a moved file has its path again. */

@@ -6,7 +6,7 @@ const MIN_LARGE_ROW_SIZE = 16 * 1024;
 const CHECKPOINTED_SIZE = 2 * 2 ** 20;
 
 /**
- * Runs short checkpoints while large rows are written. The checkpoint that SQLite starts every 16 MB would
+ * Runs short checkpoints while large rows are written. The checkpoint that the store runs every 16 MB would
  * block the event loop for about 40 ms. Small rows wait for that checkpoint, because their commits change the
  * same pages repeatedly, and a later checkpoint writes each page only once.
  */
@@ -23,9 +23,13 @@ export class LargeContentCheckpoints {
     if (size >= MIN_LARGE_ROW_SIZE) this.#sizeSinceCheckpoint += size;
   }
 
-  /** Runs a checkpoint if enough large rows have been written. Call `runIfDue` only outside of a transaction. */
-  runIfDue(): void {
-    if (this.#sizeSinceCheckpoint < CHECKPOINTED_SIZE) return;
+  /** Whether enough large rows have been written for a checkpoint. */
+  get isDue(): boolean {
+    return this.#sizeSinceCheckpoint >= CHECKPOINTED_SIZE;
+  }
+
+  /** Runs a checkpoint. Call `run` only outside of a transaction. */
+  run(): void {
     this.#sizeSinceCheckpoint = 0;
     try {
       this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");

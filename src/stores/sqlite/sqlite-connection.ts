@@ -61,6 +61,9 @@ export class SqliteConnection {
       this.#file = file;
       this.#tasksInDoubt.clear();
       this.#lossWatch = this.#watchForLoss(file);
+      // The process before this one may have been killed during a checkpoint. Until a checkpoint completes, an
+      // inspection cannot tell the changes of that checkpoint from the changes of other programs.
+      this.#lossWatch.runCheckpoint();
     } catch (error) {
       file.close();
       throw toUnavailableError(error);
@@ -90,6 +93,11 @@ export class SqliteConnection {
     return new FileLossWatch({
       file: file.path,
       inspect: () => file.findLoss(),
+      isLogLarge: () => file.isLogLarge,
+      // After a failed sync, only `#reopen` runs a checkpoint.
+      checkpoint: () => {
+        if (!this.#openDatabase?.diskFailure) this.#openDatabase?.checkpoints.run();
+      },
       saveLog: () => file.checkpointEntireWal(),
       onLoss: (loss, error) => {
         if (loss.kind === "damaged") file.setDamagedFilesAside();
@@ -167,7 +175,7 @@ export class SqliteConnection {
 
   /** Copies the write-ahead log into the file if the log is large. The log must be on the disk. */
   runDueCheckpoint(): void {
-    this.#openDatabase?.checkpoints.runIfDue();
+    if (this.#openDatabase?.checkpoints.isDue) this.#lossWatch?.runCheckpoint();
   }
 
   async syncCommitsToDisk(file: OpenedSqliteFile): Promise<void> {

@@ -21,7 +21,7 @@ import { DatabaseDescriptor, OpenFileInspector, setDamagedFilesAside } from "./f
 import { migrateEarlierFile, type MigrationOptions } from "./migrate-earlier-file.ts";
 import { migrateSchema } from "./schema.ts";
 import { syncFolder } from "./sync-folder.ts";
-import { WAL_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
+import { COMMIT_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
 
 /** A database file that only the current process has opened. */
 export interface OpenedSqliteFile {
@@ -46,6 +46,8 @@ export interface OpenedSqliteFile {
    * WAL. Returns false if another program is using the file, which keeps the WAL.
    */
   checkpointEntireWal(): boolean;
+  /** Whether a checkpoint has many pages to copy. */
+  readonly isLogLarge: boolean;
   /** Compares the open files with the files at their paths. */
   findLoss: OpenFileInspector["findLoss"];
   /** Keeps the damaged content of the open files out of the files of the next process. */
@@ -57,6 +59,7 @@ export interface OpenedSqliteFile {
 interface SqliteConnection {
   readonly db: DatabaseSync;
   readonly wal: number | undefined;
+  readonly walIndex: DatabaseDescriptor | undefined;
   readonly inspector: OpenFileInspector | undefined;
 }
 
@@ -64,8 +67,8 @@ interface SqliteConnection {
  * Initial settings of a database connection. `auto_vacuum` affects only new files, and must precede
  * `journal_mode`. `secure_delete` overwrites deleted content except free pages, which costs no writes.
  * `synchronous` is `FULL` until the store starts to sync the write-ahead log (WAL) itself. A checkpoint runs
- * every 16 MB. If several commits between two checkpoints change the same page, SQLite writes the page to the
- * database file once.
+ * every 16 MB (`WAL_CHECKPOINT_PAGES`). If several commits between two checkpoints change the same page, SQLite
+ * writes the page to the database file once.
  */
 const PRAGMAS = `
   PRAGMA auto_vacuum = INCREMENTAL;
@@ -74,7 +77,7 @@ const PRAGMAS = `
   PRAGMA secure_delete = FAST;
   PRAGMA foreign_keys = OFF;
   PRAGMA cache_size = -32768;
-  PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES};
+  PRAGMA wal_autocheckpoint = ${COMMIT_CHECKPOINT_PAGES};
   PRAGMA journal_size_limit = 67108864;
 `;
 const syncData = promisify(fdatasync);
@@ -113,13 +116,11 @@ export async function openSqliteFile(
       const wal = openWalForFlush(db, file);
       db.exec("PRAGMA busy_timeout = 0");
       // Windows does not allow other programs to remove, move, or truncate open files of SQLite.
-      if (process.platform === "win32") return { db, wal, inspector: undefined };
+      if (process.platform === "win32") return { db, wal, walIndex: undefined, inspector: undefined };
       descriptor ??= new DatabaseDescriptor(file);
-      return {
-        db,
-        wal,
-        inspector: new OpenFileInspector(file, descriptor.number, { db, wal }, connectForReading),
-      };
+      const walIndex = wal === undefined ? undefined : new DatabaseDescriptor(`${file}-shm`);
+      const log = wal !== undefined && walIndex ? { wal, walIndex: walIndex.number } : undefined;
+      return { db, wal, walIndex, inspector: new OpenFileInspector(file, descriptor.number, log) };
     } catch (error) {
       db.close();
       throw error;
@@ -131,6 +132,7 @@ export async function openSqliteFile(
     if (closing?.wal !== undefined) closeSync(closing.wal);
     // The last connection that closes writes the WAL back to the database file and deletes it.
     closing?.db.close();
+    closing?.walIndex?.close();
   }
   function requireConnection(): SqliteConnection {
     if (connection) return connection;
@@ -179,6 +181,9 @@ export async function openSqliteFile(
     checkpointEntireWal: () => {
       const result = requireConnection().db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
       return result?.["busy"] === 0;
+    },
+    get isLogLarge() {
+      return connection?.inspector?.isLogLarge ?? false;
     },
     findLoss: () => requireConnection().inspector?.findLoss(),
     setDamagedFilesAside: () => setDamagedFilesAside(file, connectForReading),

@@ -196,10 +196,10 @@ export class SqliteStore implements TaskStore {
         return { refusals: result, sync: this.#connection.syncCommitsToDisk(this.#connection.requireFile()) };
       });
       await sync;
-      // The write-ahead log is on the disk now, so that a checkpoint waits only for the database file.
-      this.#connection.runDueCheckpoint();
       this.#connection.health.reportSuccess();
       this.#connection.recordAcknowledged(batch, refusals);
+      // The write-ahead log is on the disk now, so that a checkpoint waits only for the database file.
+      this.#connection.runDueCheckpoint();
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
       pushWrites.resolve();
       this.#textIndexer?.schedule();

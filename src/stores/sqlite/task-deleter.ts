@@ -12,7 +12,7 @@ import type { SnapshotTable } from "./snapshot-table.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskWriter } from "./task-writer.ts";
-import { WAL_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
+import { COMMIT_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
 
 /**
  * Maximum size of a snapshot and of the later events that the store folds into a new snapshot. Folding larger
@@ -202,7 +202,7 @@ export class TaskDeleter {
    * events, these commits run the checkpoints, so that a deletion does not take longer because of a checkpoint.
    */
   setCheckpointInterval(during: "deleting" | "committing"): void {
-    const pages = during === "deleting" ? 3 * WAL_CHECKPOINT_PAGES : WAL_CHECKPOINT_PAGES;
+    const pages = during === "deleting" ? 3 * COMMIT_CHECKPOINT_PAGES : COMMIT_CHECKPOINT_PAGES;
     this.#db.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
   }
 

@@ -1,0 +1,85 @@
+import { expect, it } from "vitest";
+import type { Deferred } from "../data-structures/index.ts";
+import type { Message } from "../protocol/index.ts";
+import { MemoryStore } from "../stores/index.ts";
+import { alice, createTestTaskScopeForCaller, FakeClock } from "./engine.fixture.ts";
+import { MessageAcceptor } from "./message-acceptor.ts";
+import { FollowedTask } from "./nodes/followed-task.ts";
+import { RequestWaitLimit } from "./request-wait-limit.ts";
+import { TaskRunner } from "./task-runner.ts";
+
+const scope = createTestTaskScopeForCaller(alice);
+const message: Message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }], taskId: "t" };
+
+/** A store that knows the message, or that does not know it. */
+class TestStore extends MemoryStore {
+  readonly #seq: number | undefined;
+
+  constructor(seq?: number) {
+    super();
+    this.#seq = seq;
+  }
+
+  override async findMessage(): ReturnType<MemoryStore["findMessage"]> {
+    return this.#seq === undefined ? undefined : { taskId: "t", seq: this.#seq };
+  }
+}
+
+function acceptMessage(dependencies: object): Promise<unknown> {
+  const acceptor = new MessageAcceptor({
+    agent: { current: {} },
+    limits: { runs: 1 },
+    requestWaitLimit: new RequestWaitLimit(undefined, new FakeClock()),
+    deduplicateMessages: true,
+    startsTurns: () => true,
+    assertOpen: () => {},
+    ...dependencies,
+  } as unknown as ConstructorParameters<typeof MessageAcceptor>[0]);
+  return acceptor.acceptMessage(scope, { request: { message }, caller: alice, serviceParameters: {} });
+}
+
+it("releases the task of a repeated message if the running turn cannot be found [E10, E21]", async () => {
+  const idle: FollowedTask[] = [];
+  const status = { state: "TASK_STATE_WORKING" } as const;
+  const task = new FollowedTask(
+    { onActive() {}, onIdle: (released) => idle.push(released), reopen: async () => undefined },
+    scope,
+    { task: { id: "t", contextId: "c", status, history: [message] }, seq: 3, turnStatus: "running" },
+  );
+  const accepted = acceptMessage({
+    store: new TestStore(1),
+    runners: { openForReading: async () => task.retain() },
+    nodes: { followedTurns: { findRunningTurn: () => Promise.reject(new Error("timed out")) } },
+  });
+  await expect(accepted).rejects.toThrow("timed out");
+  expect(idle).toEqual([task]);
+});
+
+it("releases the task of a message that the agent accepts and the store refuses [E10]", async () => {
+  let requests = 0;
+  const members = {
+    liveTask: {
+      taskId: "t",
+      contextId: "c",
+      state: "TASK_STATE_WORKING",
+      sizeMeter: { exceedsLimitWith: () => false },
+    },
+    turns: { agent: { deliver: () => true }, status: "running" },
+    offerMessageToAgent(_message: Message, _caller: unknown, acceptedSeq: Deferred<number>): boolean {
+      acceptedSeq.reject(new Error("the disk is full"));
+      return true;
+    },
+    retain(): unknown {
+      requests++;
+      return this;
+    },
+    release: () => void requests--,
+  };
+  const runner = Object.create(TaskRunner.prototype, Object.getOwnPropertyDescriptors(members)) as TaskRunner;
+  const accepted = acceptMessage({
+    store: new TestStore(),
+    runners: { openForWriting: async () => runner.retain() },
+  });
+  await expect(accepted).rejects.toThrow("the disk is full");
+  expect(requests).toBe(0);
+});
