@@ -10,6 +10,7 @@ import type {
 import type { AgentCallReport } from "./agent-call-report.ts";
 import type { Caller } from "./caller.ts";
 import type { StepExecution } from "./steps/turn-steps.ts";
+import type { TaskStore } from "./task-store.ts";
 
 /** Content of a message from an agent. The runner adds the ids and the role of the message. */
 export type AgentMessage = Pick<Message, "parts"> &
@@ -189,6 +190,12 @@ export interface Agent {
     caller: Caller,
   ): Partial<AgentDescription> | undefined | Promise<Partial<AgentDescription> | undefined>;
   execute(run: Run): AsyncIterable<AgentEvent>;
+  /**
+   * Receives the task store of the server that serves the agent, and the id of the agent on that server, before the
+   * server calls `execute`. An agent of a framework can keep the framework's sessions in `sessionRepository`. If several
+   * servers serve the agent, each server calls `useStore`.
+   */
+  useStore?(store: Pick<TaskStore, "name" | "sessionRepository">, agentId: string): void;
   /**
    * Handles the cancellation of a task that waits for its user and therefore has no running agent. `task` is
    * the task before the cancellation, and `metadata` is the metadata of the CancelTask request. The server

@@ -49,6 +49,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.agentId = options.agentId;
     this.#store = options.store;
+    options.agent.useStore?.(options.store, options.agentId);
     this.#committer = options.committer;
     this.#state = { isClosing: false, startsTurns: options.startsTurns ?? true, startedRunCount: 0 };
     this.#parts = assembleEngine(options, this.#state);
@@ -135,6 +136,7 @@ export class Engine {
 
   /** Replaces the agent. Running turns finish with the earlier agent, and later turns use the new agent. */
   replaceAgent(agent: Agent): void {
+    agent.useStore?.(this.#store, this.agentId);
     this.#parts.agent.replace(agent);
   }
 

@@ -148,6 +148,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       engine: "types",
       client: "whole",
       server: { onlyIn: "adk/to-a2a.ts" },
+      stores: { onlyIn: "adk/sessions/sqlite-session-service.ts" },
     },
     packages: ["@google/adk", "@google/genai", "ai", "@ai-sdk/*", "zod"],
     allowsNode: true,
