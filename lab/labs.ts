@@ -239,6 +239,14 @@ export const LABS: readonly Lab[] = [
     subcommands: { check: ["lab/package/check.ts"], licenses: ["lab/package/licenses.ts"] },
   },
   {
+    name: "install-sets",
+    group: "Publish",
+    summary: "Resolves every set of packages that a page names, with npm 10, npm 11, and pnpm",
+    time: "30 min",
+    needs: "a package registry",
+    run: ["lab/install-sets/main.ts"],
+  },
+  {
     name: "release",
     group: "Publish",
     summary: "Publishes a version; `change` and `version` keep the change log (RELEASING.md)",

@@ -58,7 +58,7 @@ function definePythonPeer(name: string, speaks: SdkPeer["supports"], files: Pyth
 
 /** Defines a release of Go's SDK, with test programs for its API. */
 function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
-  const home = join(repositoryRoot, "test/interop", name);
+  const home = join(repositoryRoot, "lab/interop/programs", name);
   return {
     name,
     sdk: readPinnedVersion(join(home, "go.mod"), /(a2a-go)(?:\/v2)? v(\S+)/),
@@ -76,7 +76,7 @@ function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
 
 /** Defines the reference server of a release of Java's SDK. */
 function defineJavaPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
-  const home = join(repositoryRoot, "test/interop", name);
+  const home = join(repositoryRoot, "lab/interop/programs", name);
   const pattern = /<artifactId>(a2a-java-sdk)-reference-jsonrpc<\/artifactId>\s*<version>(.+)<\/version>/;
   return {
     name,

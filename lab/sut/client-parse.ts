@@ -23,7 +23,7 @@ export async function parseWithClient(request: ClientRequest): Promise<Record<st
     return JSON.parse(json) as Record<string, unknown>;
   } catch (error) {
     if (!(error instanceof A2AError)) throw error;
-    return { error: { code: error.reason, message: error.message } };
+    return { error: { code: error.code, message: error.message } };
   }
 }
 

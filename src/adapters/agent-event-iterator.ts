@@ -6,7 +6,12 @@ import {
   type Part,
   splitLastPiece,
 } from "../protocol/index.ts";
-import type { AgentYield } from "./agent-yield.ts";
+import {
+  countCreatedEvents,
+  findUnyieldedFunctionName,
+  markAsYielded,
+  type AgentYield,
+} from "./agent-yield.ts";
 
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 type AgentEventIteratorResult = IteratorResult<AgentEvent, undefined>;
@@ -46,6 +51,9 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
   /** The error of the generator, which is thrown after the queued events are returned. */
   #failure: { readonly error: unknown } | undefined;
   #ended = false;
+  readonly #createdEventCountAtStart = countCreatedEvents();
+  /** True if the generator has yielded more than reports of its activity. */
+  #hasAnswer = false;
 
   constructor(run: Run, source: AsyncIterable<AgentYield, unknown>, ending: ArtifactEnding = "whole") {
     this.#run = run;
@@ -92,8 +100,11 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
   async #enqueueStep({ done, value }: IteratorResult<AgentYield, unknown>): Promise<void> {
     this.#pendingNext = undefined;
     if (done && value !== undefined) throw createReturnedValueError(value);
-    if (done) this.#finish();
-    else if (isTurnEnd(value)) {
+    if (!done) markAsYielded(value);
+    if (done) {
+      if (!this.#hasAnswer) this.#warnAboutMissingYield();
+      this.#finish();
+    } else if (isTurnEnd(value)) {
       this.#finish(value);
       await this.#source.return?.();
     } else this.#enqueueYieldedValue(value);
@@ -104,9 +115,19 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
       // Models often produce empty deltas.
       if (yielded !== "") this.#holdChunk(this.#createAnswerChunk({ text: yielded }), false);
     } else if ("chunk" in yielded) this.#holdChunk(yielded.chunk, yielded.lastChunk ?? false);
-    else if ("status" in yielded || "artifact" in yielded || "message" in yielded)
+    else if ("status" in yielded || "artifact" in yielded || "message" in yielded) {
+      if (!("status" in yielded)) this.#hasAnswer = true;
       this.#enqueueEvent(yielded);
-    else this.#holdChunk(this.#createAnswerChunk(yielded), false);
+    } else this.#holdChunk(this.#createAnswerChunk(yielded), false);
+  }
+
+  /** A call such as `inputRequired(…)` without `yield` has no effect, and the task is COMPLETED without an answer. */
+  #warnAboutMissingYield(): void {
+    const name = findUnyieldedFunctionName(this.#createdEventCountAtStart);
+    if (name === undefined) return;
+    this.#run.reportWarning?.(
+      `The turn ended without an answer, and the agent did not yield the event of ${name}(…). Write yield ${name}(…).`,
+    );
   }
 
   #finish(status?: StatusEvent): void {
@@ -122,6 +143,7 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
 
   #holdChunk(artifact: Artifact, isLastChunk: boolean): void {
     this.#releaseChunk();
+    this.#hasAnswer = true;
     this.#heldChunk = artifact;
     if (isLastChunk) this.#closeArtifact(artifact.artifactId);
   }

@@ -22,19 +22,51 @@ interface ArtifactChunk {
 /** A value that the generator of an `agent` may yield. */
 export type AgentYield = PartOrText | ArtifactChunk | AgentEvent;
 
+type AgentStatusState = Extract<AgentEvent, { status: unknown }>["status"]["state"];
+
+/** The newest event that a function of this module created, unless a generator has yielded the event. */
+let unyieldedEvent: object | undefined;
+let unyieldedFunctionName = "";
+let createdEventCount = 0;
+
+/** Returns the number of events that the functions of this module have created. */
+export function countCreatedEvents(): number {
+  return createdEventCount;
+}
+
+/** Records that a generator has yielded a value. */
+export function markAsYielded(value: unknown): void {
+  if (value === unyieldedEvent) unyieldedEvent = undefined;
+}
+
+/**
+ * Returns the name of the function that created the newest event, if no generator has yielded the event and if the
+ * event is newer than the first `count` events. Turns run concurrently, so the event may belong to another turn.
+ */
+export function findUnyieldedFunctionName(count: number): string | undefined {
+  return unyieldedEvent && createdEventCount > count ? unyieldedFunctionName : undefined;
+}
+
+function recordCreation<T extends object>(functionName: string, event: T): T {
+  unyieldedEvent = event;
+  unyieldedFunctionName = functionName;
+  createdEventCount++;
+  return event;
+}
+
 /** Reports the agent's current activity. The task remains WORKING. */
 export function status(...content: PartOrText[]): AgentEvent {
-  return { status: { state: "TASK_STATE_WORKING", message: createAgentMessage(content) } };
+  return createStatusEvent("status", "TASK_STATE_WORKING", content);
 }
 
 /** Asks the user for input and ends the turn. The user's answer begins the next turn of the same task. */
 export function inputRequired(...content: PartOrText[]): AgentEvent {
-  return { status: { state: "TASK_STATE_INPUT_REQUIRED", message: createAgentMessage(content) } };
+  return createStatusEvent("inputRequired", "TASK_STATE_INPUT_REQUIRED", content);
 }
 
 /** Asks the user to authenticate with another service and ends the turn. */
 export function authRequired(...content: PartOrText[]): AgentEvent {
-  return { status: { state: "TASK_STATE_AUTH_REQUIRED", message: createAgentMessage(content) } };
+  return createStatusEvent("authRequired", "TASK_STATE_AUTH_REQUIRED", content);
 }
 
 /**
@@ -42,7 +74,7 @@ export function authRequired(...content: PartOrText[]): AgentEvent {
  * message of a thrown error.
  */
 export function failed(...content: PartOrText[]): AgentEvent {
-  return { status: { state: "TASK_STATE_FAILED", message: createAgentMessage(content) } };
+  return createStatusEvent("failed", "TASK_STATE_FAILED", content);
 }
 
 /**
@@ -50,12 +82,12 @@ export function failed(...content: PartOrText[]): AgentEvent {
  * agent must set `respondsWith` to `"either"`.
  */
 export function reply(...content: PartOrText[]): AgentEvent {
-  return { message: createAgentMessage(content) };
+  return recordCreation("reply", { message: createAgentMessage(content) });
 }
 
 /** Emits a complete artifact in addition to the agent's answer. */
 export function artifact(options: ArtifactOptions, ...content: PartOrText[]): AgentEvent {
-  return { artifact: createArtifact(options, content), lastChunk: true };
+  return recordCreation("artifact", { artifact: createArtifact(options, content), lastChunk: true });
 }
 
 /**
@@ -66,10 +98,18 @@ export function chunk(
   options: string | (ArtifactOptions & { last?: boolean }),
   ...content: PartOrText[]
 ): ArtifactChunk {
-  if (typeof options === "string") return { chunk: createArtifact({ id: options }, content) };
-  const artifactChunk: ArtifactChunk = { chunk: createArtifact(options, content) };
-  if (options.last) artifactChunk.lastChunk = true;
-  return artifactChunk;
+  const isText = typeof options === "string";
+  const artifactChunk: ArtifactChunk = { chunk: createArtifact(isText ? { id: options } : options, content) };
+  if (!isText && options.last) artifactChunk.lastChunk = true;
+  return recordCreation("chunk", artifactChunk);
+}
+
+function createStatusEvent(
+  functionName: string,
+  state: AgentStatusState,
+  content: readonly PartOrText[],
+): AgentEvent {
+  return recordCreation(functionName, { status: { state, message: createAgentMessage(content) } });
 }
 
 function createAgentMessage(content: readonly PartOrText[]): AgentMessage {

@@ -36,6 +36,48 @@ function waitForImmediate(): Promise<void> {
 
 const createTextParts = (value: string) => [{ text: value }];
 
+describe("a turn without an answer", () => {
+  /** Returns the warnings of the turns, which run at the same time. */
+  async function collectWarnings(...generators: AgentGenerator[]): Promise<string[]> {
+    const warnings: string[] = [];
+    const run = { ...createFakeRun("hi"), reportWarning: (message: string) => warnings.push(message) };
+    await Promise.all(generators.map((generate) => collectAgentEvents(generate, run)));
+    return warnings;
+  }
+
+  it("reports an event that the generator created without yield", async () => {
+    const forgotten: AgentGenerator = async function* () {
+      yield status("Thinking");
+      await waitForImmediate();
+      inputRequired("Which city?");
+    };
+    const answering: AgentGenerator = async function* () {
+      yield status("Thinking");
+      yield "done";
+    };
+    expect(await collectWarnings(forgotten, answering)).toEqual([
+      "The turn ended without an answer, and the agent did not yield the event of inputRequired(…). Write yield inputRequired(…).",
+    ]);
+  });
+
+  it("reports nothing if each event was yielded, or was created before the turn", async () => {
+    status("created before the turn");
+    const silent: AgentGenerator = async function* () {
+      yield* [];
+      await waitForImmediate();
+    };
+    const reporting: AgentGenerator = async function* () {
+      yield* [status("a"), status("b")];
+    };
+    const asking: AgentGenerator = async function* () {
+      status("forgotten, but the caller receives the question");
+      yield inputRequired("Which city?");
+    };
+    expect(await collectWarnings(silent)).toEqual([]);
+    expect(await collectWarnings(silent, reporting, asking)).toEqual([]);
+  });
+});
+
 describe("values that a generator yields", () => {
   it("strings become one artifact, which ends with its entire content", async () => {
     const events = await collectAgentEvents(async function* () {

@@ -168,6 +168,9 @@ class RunBackedTurn implements Turn {
   get reportCall(): Run["reportCall"] {
     return this.#run.reportCall;
   }
+  get reportWarning(): Run["reportWarning"] {
+    return this.#run.reportWarning;
+  }
 
   get traceparent(): string | undefined {
     return this.#run.traceparent;

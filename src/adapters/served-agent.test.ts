@@ -52,6 +52,21 @@ describe("a generator on a server", () => {
     expect((await remote.tasks.get(id)).artifacts).toEqual(artifacts);
   });
 
+  it("whose question lacks yield completes the task, and the log contains the remedy", async () => {
+    const warnings: unknown[] = [];
+    const forgetful = agent(agentDescription, async function* ({ text }) {
+      if (text === "answer") yield text;
+      inputRequired("Which city?");
+    });
+    const remote = await connectToAgent(forgetful, { onWarning: (seen) => warnings.push(seen) });
+    const { id, status: end } = await requireTask(remote.send("ask"));
+    expect(end.state).toBe("TASK_STATE_COMPLETED");
+    const message = expect.stringContaining("Write yield inputRequired(…).") as unknown;
+    expect(warnings).toEqual([{ where: "agent", taskId: id, message }]);
+    await remote.send("answer");
+    expect(warnings).toHaveLength(1);
+  });
+
   it("sends a chunk while the generator waits for the next one", async () => {
     const gate = Promise.withResolvers<void>();
     const remote = await connectToAgent(

@@ -104,7 +104,7 @@ describe("an ADK agent", () => {
     expect(task.task.status.message?.parts[1]).toMatchObject({ data: { response: { status: "pending" } } });
     expect(JSON.stringify(task.task.artifacts)).not.toContain("request_approval");
 
-    const otherTurn = await task.send("go on then");
+    const otherTurn = await task.send([{ data: "go on then" }]);
     expect(otherTurn.states).toEqual(["TASK_STATE_INPUT_REQUIRED"]);
     expect(getText(task.task.status.message?.parts ?? [])).toMatch(/^no input provided for function call ID/);
 

@@ -7,6 +7,7 @@ import { deriveAgentId, type Part, type Task } from "../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
 import { isStatusEvent, type RunHooks, applyRunHooksToEvents } from "./run-hooks.ts";
 import { checkPendingCallAnswers } from "./pending-function-calls.ts";
+import { redactCredentialAnswers } from "./redact-credential-request.ts";
 import { decodeAllowedStateDelta, toAdkMetadataKey } from "./adk-event-metadata.ts";
 import { toGenaiPart } from "./part-conversion.ts";
 import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
@@ -16,8 +17,15 @@ import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { IdleRunFlusher } from "./idle-run-flusher.ts";
 import { discardEventsOfEarlierAttempt } from "./sessions/discard-earlier-attempt.ts";
 import { deriveSessionKey } from "./sessions/session-key.ts";
+import type { ServedFrom } from "./sessions/store-session-service.ts";
 import { withSavedFiles } from "./saved-file-artifacts.ts";
-import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
+import {
+  createLazyRunner,
+  isApp,
+  isRunner,
+  type AdkRunnableSource,
+  type RunnerOptions,
+} from "./lazy-runner.ts";
 import type { AdkRunner, AdkRunRequest, GenaiPart, SessionKey } from "./adk-structural-types.ts";
 
 /** Options of `adkAgent`. */
@@ -73,19 +81,22 @@ export interface AdkAgentOptions
    */
   afterRestart?: "fail" | "restart";
   /**
-   * Id of the agent in its URL path and in the task store. Default: an id that is derived from the name of the
-   * root agent.
+   * Id of the agent in its URL path and in the task store. Default: an id that is derived from the agent's name in the
+   * agent card, or `agent` if a function creates the agent.
    */
   id?: string;
   /** Returns the members of the extended agent card that differ from the public card. */
   describeExtended?: NonNullable<Agent["describeExtended"]>;
 }
 
-/** Returns the id for the name of the root agent, unless a function creates the root agent later. */
+/**
+ * Returns the id for the name of the agent that the source runs, which is also the name in the agent card. Returns
+ * `undefined` if a function creates the agent later.
+ */
 export function deriveAdkAgentId(source: AdkRunnableSource): string | undefined {
   if (typeof source === "function") return undefined;
-  const root = "rootAgent" in source ? source.rootAgent : "agent" in source ? source.agent : source;
-  return "name" in root ? deriveAgentId(root.name) : undefined;
+  const agent = isApp(source) ? source.rootAgent : isRunner(source) ? source.agent : source;
+  return deriveAgentId(agent.name);
 }
 /** The option names of `adkAgent`, separated by spaces. */
 export const ADK_AGENT_OPTION_NAMES = [
@@ -108,7 +119,8 @@ const SESSION_ID_KEY = toAdkMetadataKey("session_id");
  */
 export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {}): Agent {
   assertKnownOptions(options);
-  const runner = createLazyRunner(source, options);
+  let server: ServedFrom | undefined;
+  const runner = createLazyRunner(source, options, () => server);
   const openSession = createSessionOpener();
   const idleFlusher = new IdleRunFlusher();
   return {
@@ -117,6 +129,10 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     ...(options.afterRestart ? { afterRestart: options.afterRestart } : {}),
     ...(options.concurrentTurns ? { concurrentTurns: options.concurrentTurns } : {}),
+    redactMessage: redactCredentialAnswers,
+    useStore: (store, agentId) => {
+      server = { store, agentId };
+    },
     onTaskCanceled: async (task, caller) => {
       const adkRunner = await runner();
       const session = resolveSessionKey(task, deriveSessionKey(adkRunner.appName, task.contextId, caller));

@@ -39,9 +39,9 @@ const MIN_ARTIFACT_CHUNK_INTERVAL_MS = 16;
  * `append` ends with exactly one copy of the content. See docs/decisions/027-streamed-answers-as-artifacts.md for the
  * reasons.
  *
- * The streamer buffers one partial event, because the next event may complete the chain. The streamer also
- * buffers all parts that arrive within 16 ms after a chunk. If no event follows for a while, `flush` emits
- * the buffered content. With `pieces`, `flush` keeps the last character for the last chunk, because a chunk
+ * The streamer buffers the first partial event, because the complete event may follow immediately and then contains
+ * everything. The streamer also buffers all parts that arrive within 16 ms after a chunk. If no event follows, `flush`
+ * emits the buffered content. With `pieces`, `flush` keeps the last character for the last chunk, because a chunk
  * must not be empty.
  */
 export class ArtifactStreamer {
@@ -50,6 +50,7 @@ export class ArtifactStreamer {
   readonly #ending: ArtifactEnding;
   readonly #openArtifacts = new Map<string, OpenArtifact>();
   #hasNewInput = false;
+  #hasUnsentArtifact = false;
 
   constructor(newId: () => string, now: () => number, ending: ArtifactEnding = "whole") {
     this.#newId = newId;
@@ -60,6 +61,11 @@ export class ArtifactStreamer {
   /** Returns true if `flush` may emit buffered parts. */
   get hasBufferedParts(): boolean {
     return this.#hasNewInput && this.#openArtifacts.size > 0;
+  }
+
+  /** Returns true if the first parts of an artifact are buffered. */
+  get hasUnsentArtifact(): boolean {
+    return this.#hasUnsentArtifact;
   }
 
   /**
@@ -76,8 +82,7 @@ export class ArtifactStreamer {
     this.#hasNewInput = true;
     const openArtifact = this.#openArtifacts.get(chain);
     if (!openArtifact) {
-      // The first partial event is emitted as soon as the second one arrives, without waiting for the end of
-      // a frame.
+      this.#hasUnsentArtifact = true;
       this.#openArtifacts.set(chain, {
         artifactId: this.#newId(),
         emittedParts: [],
@@ -88,6 +93,7 @@ export class ArtifactStreamer {
       });
       return undefined;
     }
+    this.#hasUnsentArtifact = false;
     const now = this.#now();
     const isDue = now - openArtifact.emittedAt >= MIN_ARTIFACT_CHUNK_INTERVAL_MS;
     if (isDue) openArtifact.emittedAt = now;
@@ -114,6 +120,7 @@ export class ArtifactStreamer {
     metadata: JsonObject,
   ): ArtifactAgentEvent | undefined {
     const openArtifact = this.#openArtifacts.get(chain);
+    this.#hasUnsentArtifact = false;
     if (!openArtifact) {
       return parts.length > 0
         ? buildArtifactEvent(this.#newId(), parts, metadata, { lastChunk: true })
@@ -148,6 +155,7 @@ export class ArtifactStreamer {
   flush(): ArtifactAgentEvent[] {
     const events: ArtifactAgentEvent[] = [];
     this.#hasNewInput = false;
+    this.#hasUnsentArtifact = false;
     for (const openArtifact of this.#openArtifacts.values()) {
       const [now, later] =
         this.#ending === "whole"
@@ -155,6 +163,7 @@ export class ArtifactStreamer {
           : splitLastPiece(openArtifact.bufferedParts);
       if (now.length === 0) continue;
       openArtifact.bufferedParts = now;
+      openArtifact.emittedAt = this.#now();
       events.push(emitBufferedParts(openArtifact));
       openArtifact.bufferedParts = later;
       openArtifact.hasOnlyLastPiece = later.length > 0;

@@ -29,6 +29,15 @@ export function describeModelStop({ errorCode, finishReason }: AdkEvent): string
 }
 
 /**
+ * Returns a sentence for the caller of a run without content. In streaming mode, ADK reports neither an error nor a
+ * finish reason if the provider blocks the prompt.
+ */
+export function describeEmptyAnswer({ finishReason }: AdkEvent): string {
+  const hint = finishReason === undefined ? " The provider may have blocked the prompt." : "";
+  return `The model returned neither text nor a function call (finish reason: ${finishReason ?? "none"}).${hint}`;
+}
+
+/**
  * Returns true if an event contains an answer that was cut off at the model's token limit. ADK's runner also
  * treats such an event as an answer, although ADK sets the error code in streaming mode.
  */

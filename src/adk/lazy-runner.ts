@@ -12,6 +12,7 @@ import type {
 import { A2AError } from "../protocol/index.ts";
 import { patchRunnerForInterruptedCalls } from "./patch-runner-for-interrupted-calls.ts";
 import { skipAgentSearchWithoutSubAgents } from "./skip-agent-search-without-sub-agents.ts";
+import type { ServedFrom } from "./sessions/store-session-service.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
 
 /** An ADK object that Colloquy can serve: an agent of any type, a workflow, an app, or a runner. */
@@ -23,12 +24,16 @@ export type AdkRunnableSource = AdkRunnable | (() => AdkRunnable | Promise<AdkRu
  * are ignored if the application passes a runner, because a runner has its own services.
  */
 export interface RunnerOptions {
-  /** Name of the ADK app to which the stored sessions belong. Default: the name of the ADK agent. */
+  /**
+   * Name of the ADK app to which the stored sessions belong. Default: the name of the ADK agent if the agent has a
+   * `sessionService`, and otherwise the id of the agent on its server.
+   */
   appName?: string;
   /**
-   * A session service, or a function that creates the session service. Default: a `MemorySessionService`.
+   * ADK session service that stores the conversations. Default: the conversations are in the task store of the server.
+   * If the task store stores no sessions, as the store `memory`, the conversations are in memory.
    */
-  sessionService?: BaseSessionService | (() => BaseSessionService | undefined);
+  sessionService?: BaseSessionService;
   /**
    * Stores the files that tools save with `saveArtifact`. Default: a `MemoryArtifactService`, which keeps up
    * to 128 MiB in memory until the process ends.
@@ -47,11 +52,12 @@ export interface RunnerOptions {
 export function createLazyRunner(
   source: AdkRunnableSource,
   options: RunnerOptions,
+  findServer: () => ServedFrom | undefined,
 ): () => Promise<AdkRunner> {
   if (typeof source !== "function") assertAdkRunnable(source);
   let runner: Promise<AdkRunner> | undefined;
   return () => {
-    runner ??= createRunner(source, options).catch((error: unknown) => {
+    runner ??= createRunner(source, options, findServer).catch((error: unknown) => {
       runner = undefined;
       throw error;
     });
@@ -59,7 +65,11 @@ export function createLazyRunner(
   };
 }
 
-async function createRunner(source: AdkRunnableSource, options: RunnerOptions): Promise<AdkRunner> {
+async function createRunner(
+  source: AdkRunnableSource,
+  options: RunnerOptions,
+  findServer: () => ServedFrom | undefined,
+): Promise<AdkRunner> {
   const root = typeof source === "function" ? await source() : source;
   assertAdkRunnable(root);
   if (isRunner(root)) {
@@ -68,23 +78,25 @@ async function createRunner(source: AdkRunnableSource, options: RunnerOptions): 
   }
   const { appName, sessionService, artifactService, ...services } = options;
   const adk = await importAdk();
-  const [{ MemorySessionService }, { MemoryArtifactService }] = await Promise.all([
-    import("./sessions/memory-session-service.ts"),
+  const [{ StoreSessionService }, { MemoryArtifactService }] = await Promise.all([
+    import("./sessions/store-session-service.ts"),
     import("./artifacts/memory-artifact-service.ts"),
   ]);
-  const sessions = typeof sessionService === "function" ? sessionService() : sessionService;
   // ADK's `DatabaseSessionService` initializes itself again on every call until it is ready, and cannot
   // create its tables concurrently. To avoid this, the service is initialized once before the runner is
   // created.
-  if (sessions && "init" in sessions && typeof sessions.init === "function") await sessions.init();
+  if (sessionService && "init" in sessionService && typeof sessionService.init === "function")
+    await sessionService.init();
+  // Two agents of a server may have the same name, but not the same id.
+  const servedId = sessionService ? undefined : findServer()?.agentId;
   // Resumability lets an answer reach the sub-agent that asked.
   const rootOptions = isApp(root)
     ? { app: root }
-    : { agent: root, appName: appName ?? root.name, resumabilityConfig: { isResumable: true } };
+    : { agent: root, appName: appName ?? servedId ?? root.name, resumabilityConfig: { isResumable: true } };
   const runner = new adk.Runner({
     ...rootOptions,
     ...services,
-    sessionService: sessions ?? new MemorySessionService(),
+    sessionService: sessionService ?? new StoreSessionService(findServer),
     artifactService: artifactService ?? new MemoryArtifactService(),
   });
   patchRunnerForInterruptedCalls(runner, adk);
@@ -104,11 +116,11 @@ async function importAdk(): Promise<typeof import("@google/adk")> {
   }
 }
 
-function isRunner(root: AdkRunnable): root is Runner | AdkRunner {
+export function isRunner(root: AdkRunnable): root is Runner | AdkRunner {
   return "runAsync" in root && "sessionService" in root;
 }
 
-function isApp(root: object): root is App {
+export function isApp(root: object): root is App {
   return "rootAgent" in root && "plugins" in root;
 }
 

@@ -22,7 +22,7 @@ function createWaitingTask(...parts: Part[]): Task {
 
 /** Returns the task as the engine passes it to the agent: the question precedes the answer in the history. */
 function createAnsweredTask({ status: { message, ...status }, ...task }: Task): Task {
-  const answer = { messageId: "m", role: "ROLE_USER" as const, parts: [{ text: "hi" }] };
+  const answer = { messageId: "m", role: "ROLE_USER" as const, parts: [{ data: "hi" }] };
   return { ...task, status, history: message ? [message, answer] : [answer] };
 }
 
@@ -47,7 +47,7 @@ function admitParts(
 
 describe("a message for a task with pending calls", () => {
   it("without answers keeps the task waiting and lists the missing ones [V17, J9]", () => {
-    expect(admitParts(createWaitingTask(createCallPart("get_weather")), [{ text: "hi" }])).toEqual({
+    expect(admitParts(createWaitingTask(createCallPart("get_weather")), [{ data: "hi" }])).toEqual({
       state: "TASK_STATE_INPUT_REQUIRED",
       says: [
         createCallPart("get_weather"),
@@ -57,8 +57,8 @@ describe("a message for a task with pending calls", () => {
   });
 
   it("is validated against a question in the history", () => {
-    expect(admitParts(createAnsweredTask(createWaitingTask(createCallPart("a"))), [{ text: "hi" }])).toEqual(
-      admitParts(createWaitingTask(createCallPart("a")), [{ text: "hi" }]),
+    expect(admitParts(createAnsweredTask(createWaitingTask(createCallPart("a"))), [{ data: "hi" }])).toEqual(
+      admitParts(createWaitingTask(createCallPart("a")), [{ data: "hi" }]),
     );
     expect(
       admitParts(createAnsweredTask(createWaitingTask(createCallPart("a"))), [createResponsePart("a")]),
@@ -70,11 +70,11 @@ describe("a message for a task with pending calls", () => {
       createCallPart("a"),
       createValidationErrorPart('no input provided for function call ID "a"'),
     );
-    expect(admitParts(task, [{ text: "hi" }])).toMatchObject({ says: { length: 2 } });
+    expect(admitParts(task, [{ data: "hi" }])).toMatchObject({ says: { length: 2 } });
   });
 
   it("keeps the AUTH_REQUIRED state", () => {
-    const task = createWaitingTask(createCallPart("a"));
+    const task = createWaitingTask(createCallPart("a", "adk_request_credential"));
     task.status.state = "TASK_STATE_AUTH_REQUIRED";
     expect(admitParts(task, [{ text: "hi" }])).toMatchObject({ state: "TASK_STATE_AUTH_REQUIRED" });
   });
@@ -147,6 +147,63 @@ describe("a message for a task with pending calls", () => {
       ],
     });
     expect(admitParts(task, [yes], true)).toEqual([yes]);
+  });
+});
+
+describe("a text for a task with pending calls", () => {
+  const waiting = (name: string, args: JsonObject = {}): Task =>
+    createWaitingTask({ ...createCallPart("a", name), data: { id: "a", name, args } });
+  const respond = (name: string, response: JsonObject): Part => createResponsePart("a", { name, response });
+
+  it("is the response if exactly one call is pending", () => {
+    const file: Part = { raw: "AA==", mediaType: "image/png" };
+    expect(admitParts(waiting("ask_user"), [{ text: "dark " }, file, { text: "green" }])).toEqual([
+      respond("ask_user", { result: "dark green" }),
+      file,
+    ]);
+  });
+
+  it("is the only string field of the schema that the call requests", () => {
+    const requestInput = (schema: JsonObject): Task =>
+      waiting("adk_request_input", { message: "Which color?", response_schema: schema });
+    const color = { type: "object", properties: { color: { type: "string" } } };
+    expect(admitParts(requestInput(color), [{ text: "green" }])).toEqual([
+      respond("adk_request_input", { color: "green" }),
+    ]);
+    for (const schema of [
+      { type: "string" },
+      { type: "object", properties: { count: { type: "integer" } } },
+      { type: "object", properties: { a: { type: "string" }, b: { type: "string" } } },
+    ]) {
+      expect(admitParts(requestInput(schema), [{ text: "green" }])).toEqual([
+        respond("adk_request_input", { result: "green" }),
+      ]);
+    }
+  });
+
+  it.each(["adk_request_confirmation", "adk_request_credential"])("never answers %s", (name) => {
+    expect(admitParts(waiting(name), [{ text: "yes" }], true)).toMatchObject({
+      says: [{}, createValidationErrorPart('no input provided for function call ID "a"')],
+    });
+  });
+
+  it("is empty if it consists of white space", () => {
+    expect(admitParts(waiting("ask_user"), [{ text: " \n" }])).toMatchObject({ says: { length: 2 } });
+  });
+
+  it("does not answer one of several calls, and the repeated question says which calls are pending", () => {
+    const task = createWaitingTask(createCallPart("a", "ask_color"), createCallPart("b", "ask_size"));
+    expect(admitParts(task, [{ text: "green" }])).toMatchObject({
+      says: [
+        {},
+        {},
+        createValidationErrorPart('no input provided for function call ID "a"'),
+        createValidationErrorPart('no input provided for function call ID "b"'),
+        createValidationErrorPart(
+          'A text can only answer a single function call. Answer ask_color({}) with the data part {"id":"a","response":{"result":"…"}} and ask_size({}) with the data part {"id":"b","response":{"result":"…"}}.',
+        ),
+      ],
+    });
   });
 });
 

@@ -8,6 +8,7 @@ import {
   toA2aParts,
 } from "./part-conversion.ts";
 import { CONFIRMATION_CALL_NAME, CREDENTIAL_CALL_NAME, isReservedCallName } from "./reserved-calls.ts";
+import { convertTextToCallResponse, explainSeveralCalls } from "./text-answer.ts";
 import { PEER_CALLS_MEMBER } from "./remote/agent-tool-question.ts";
 import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./adk-structural-types.ts";
 
@@ -70,7 +71,8 @@ type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
  * Checks whether a message answers the pending calls of a task. The message must answer every pending call
- * of the task and no other calls. A remote caller may confirm a tool call only if
+ * of the task and no other calls. The text of a message without function responses answers the only pending call. A
+ * remote caller may confirm a tool call only if
  * `allowRemoteToolConfirmation` is true.
  */
 export function checkPendingCallAnswers(
@@ -91,10 +93,16 @@ export function checkPendingCallAnswers(
     }),
   );
 
+  const parseResponse = (part: Part): AdkFunctionResponse | undefined =>
+    parseFunctionResponse(part) ?? parseUntypedCallResponse(part, calls);
+  if (!message.parts.some(parseResponse)) {
+    const answer = convertTextToCallResponse(message.parts, calls);
+    if (answer) return { parts: answer };
+  }
   const problems: string[] = [];
   const answered = new Set<string>();
   const parts = message.parts.map((part) => {
-    const response = parseFunctionResponse(part) ?? parseUntypedCallResponse(part, calls);
+    const response = parseResponse(part);
     if (!response) return part;
     const { id = "", name } = response;
     const call = calls.get(id);
@@ -122,6 +130,8 @@ export function checkPendingCallAnswers(
     if (!answered.has(id)) problems.push(`no input provided for function call ID "${id}"`);
   }
   if (problems.length === 0) return { parts };
+  const explanation = explainSeveralCalls(message.parts, calls);
+  if (explanation !== undefined) problems.push(explanation);
   if (calls.size === 0) return buildMessageRejection(problems.join("; "));
   return {
     refused: {

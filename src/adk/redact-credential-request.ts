@@ -1,5 +1,6 @@
-import type { JsonObject } from "../protocol/index.ts";
+import type { JsonObject, JsonValue, Message, Part } from "../protocol/index.ts";
 import { isJsonObject } from "./adk-event-metadata.ts";
+import { CREDENTIAL_CALL_NAME } from "./reserved-calls.ts";
 
 /**
  * Members of a credential request that the bridge may send to a caller. The value `true` allows the entire
@@ -43,6 +44,37 @@ export function redactCredentialRequest(call: JsonObject): JsonObject {
     ? { ...call, args: pickAllowedCredentialMembers(args, CREDENTIAL_REQUEST_MEMBERS_FOR_CALLER) }
     : call;
 }
+
+/**
+ * Returns a copy of a message in which answers to credential requests have no keys, tokens, and codes. An answer can have
+ * the type and the name of a function response, or only its `id`.
+ */
+export function redactCredentialAnswers(message: Message): Message {
+  const isAnswered = message.parts.some((part) => "data" in part && findCredentialAnswer(part.data));
+  if (!isAnswered) return message;
+  const parts = message.parts.map((part): Part => {
+    const answer = "data" in part ? findCredentialAnswer(part.data) : undefined;
+    return answer ? { ...part, data: answer } : part;
+  });
+  return { ...message, parts };
+}
+
+/** Returns the redacted answer, or `undefined` if the data is no answer to a credential request. */
+function findCredentialAnswer(data: JsonValue): JsonObject | undefined {
+  if (!isJsonObject(data)) return undefined;
+  const { name, response } = data;
+  if (!isJsonObject(response)) return undefined;
+  const isAnswer = name === CREDENTIAL_CALL_NAME || CREDENTIAL_MEMBERS.some((member) => member in response);
+  const allowed = CREDENTIAL_REQUEST_MEMBERS_FOR_CALLER["authConfig"] as AllowedCredentialMembers;
+  return isAnswer ? { ...data, response: pickAllowedCredentialMembers(response, allowed) } : undefined;
+}
+
+const CREDENTIAL_MEMBERS = [
+  "exchangedAuthCredential",
+  "exchanged_auth_credential",
+  "rawAuthCredential",
+  "raw_auth_credential",
+];
 
 function pickAllowedCredentialMembers(object: JsonObject, allowed: AllowedCredentialMembers): JsonObject {
   const picked: JsonObject = {};

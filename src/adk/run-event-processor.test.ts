@@ -243,6 +243,25 @@ describe("a run", () => {
     );
   });
 
+  it.each([
+    ["of a blocked prompt in streaming mode, which has no finish reason", undefined, "none"],
+    ["whose model stopped without content", "STOP", "STOP"],
+  ])("%s fails, and tells the caller the finish reason", (_, finishReason, reason) => {
+    const usageMetadata = { promptTokenCount: 7 };
+    const answer: AdkEvent = { author: "a", usageMetadata, ...(finishReason && { finishReason }) };
+    const [failure] = processEvents([answer]).slice(-1);
+    expect(failure).toMatchObject({
+      status: { state: "TASK_STATE_FAILED" },
+      metadata: { adk_usage_metadata: usageMetadata },
+    });
+    expect(JSON.stringify(failure)).toContain(
+      `The model returned neither text nor a function call (finish reason: ${reason}).`,
+    );
+    // The usage of a last chunk does not fail a run with content.
+    const completed = processEvents([createTextEvent("hi"), answer]);
+    expect(completed.at(-1)).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
+  });
+
   it("keeps the metadata of an event [V23, V35, V41, V42]", () => {
     const event: AdkEvent = {
       ...createTextEvent("hi"),

@@ -20,7 +20,7 @@ import {
   IS_ERROR_MESSAGE_KEY,
   DATA_PART_TYPE_KEY,
 } from "./adk-event-metadata.ts";
-import { describeModelStop, isTruncatedAnswer } from "./describe-model-stop.ts";
+import { describeEmptyAnswer, describeModelStop, isTruncatedAnswer } from "./describe-model-stop.ts";
 import { savedFileToArtifactEvent } from "./saved-file-artifacts.ts";
 import { toA2aPart, toA2aParts, toJsonObject } from "./part-conversion.ts";
 import { type AdkRunContext, WAITING_TASK_IDS_METADATA_KEY } from "./adk-run-context.ts";
@@ -113,6 +113,9 @@ export class RunEventProcessor {
   readonly #sentState: JsonObject = {};
   #modelError: ModelError | undefined;
   #lastChain: AuthorEventChain | undefined;
+  #hasContent = false;
+  /** The last event with only the usage or finish reason of a model. */
+  #emptyAnswer: AdkEvent | undefined;
 
   constructor(options: RunEventProcessorOptions) {
     this.#options = options;
@@ -125,6 +128,11 @@ export class RunEventProcessor {
   /** Returns true if the processor buffers text until more events arrive. `flush` emits it. */
   get hasBufferedParts(): boolean {
     return this.#artifactStreamer.hasBufferedParts || (this.#artifactMerger?.hasHeldEvent ?? false);
+  }
+
+  /** Returns true if the buffered text is the first text of an artifact, which readers should receive at once. */
+  get hasUnsentArtifact(): boolean {
+    return this.#artifactStreamer.hasUnsentArtifact;
   }
 
   /**
@@ -166,6 +174,9 @@ export class RunEventProcessor {
       (event.errorCode !== undefined || event.errorMessage !== undefined) && !isTruncatedAnswer(event);
     if (failed) this.#recordError(event, chain);
     const parts = this.#extractArtifactParts(event);
+    if (event.content?.parts?.length || event.output !== undefined || event.savedFiles)
+      this.#hasContent = true;
+    else if (event.usageMetadata ?? event.finishReason) this.#emptyAnswer = event;
     const metadata = (): JsonObject => ({ ...this.#sessionMetadata, ...toEventMetadata(event) });
     if (event.partial) {
       return parts.length > 0
@@ -206,6 +217,10 @@ export class RunEventProcessor {
           ? `llm error response (code ${code ?? "unknown"}): ${JSON.stringify(message)}`
           : `${stopDescription} ${message}`.trim();
       return this.#buildFailure(text, metadata, undefined, stopDescription);
+    }
+    if (this.#emptyAnswer && !this.#hasContent) {
+      const description = describeEmptyAnswer(this.#emptyAnswer);
+      return this.#buildFailure(description, toModelMetadata(this.#emptyAnswer), undefined, description);
     }
     const status = this.#pendingCalls.buildInterruptedStatus() ?? { state: "TASK_STATE_COMPLETED" as const };
     const { waitingTaskIds } = this.#options.runContext ?? {};

@@ -97,7 +97,10 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
     try {
       do {
         if (processor.hasBufferedParts) this.#idleFlusher.watchRun(this);
+        // The first text is emitted at once, unless the run has already produced the next event.
+        const flush = processor.hasUnsentArtifact ? setImmediate(() => this.flushWhenIdle()) : undefined;
         const { done, value } = await events.next();
+        if (flush) clearImmediate(flush);
         if (this.#hasEnded) return;
         if (done) return this.#finish(processor.finish());
         this.#lastAdkEvent = value;

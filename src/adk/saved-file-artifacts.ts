@@ -42,7 +42,9 @@ export function savedFileToArtifactEvent(
   part: Part,
   metadata: JsonObject,
 ): ArtifactAgentEvent {
-  const artifact = { artifactId: `${filename}_${version}`, name: filename, parts: [part], metadata };
+  // Files of the user, not of the session, have a prefix in ADK.
+  const parts = [{ filename: filename.replace(/^user:/, ""), ...part }];
+  const artifact = { artifactId: `${filename}_${version}`, name: filename, parts, metadata };
   return { artifact, lastChunk: true, metadata };
 }
 
@@ -80,5 +82,6 @@ function parseSavedFile({ artifactId, name, parts }: Artifact): PeerSavedFile | 
   // A peer must not reach the files of the user's other sessions, or files outside of the artifact service.
   const filename = name.replace(/^user:/, "");
   if (/^[/\\]|[\0\\:]|(^|\/)\.\.?(\/|$)/.test(filename) || filename === "") return undefined;
-  return { artifactId, filename, part: toGenaiPart(part) };
+  const { filename: partFilename, ...content } = part;
+  return { artifactId, filename, part: toGenaiPart(partFilename === filename ? content : part) };
 }

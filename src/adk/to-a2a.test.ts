@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import { SendMessageRequest, StreamResponse as SdkStreamResponse } from "@a2a-js/sdk";
-import { InMemoryRunner, InMemorySessionService, LlmAgent, LongRunningFunctionTool } from "@google/adk";
+import { App, InMemoryRunner, InMemorySessionService, LlmAgent, LongRunningFunctionTool } from "@google/adk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { collect, connect, type A2AClient } from "../client/index.ts";
 import {
+  type AgentCard,
   ArtifactContentTracker,
   type DataPart,
   type StreamResponse,
@@ -17,7 +18,9 @@ import {
   getText,
 } from "../protocol/index.ts";
 import { bearer } from "../server/auth/index.ts";
-import type { Server } from "../server/index.ts";
+import { createServer, type Server } from "../server/index.ts";
+import { adkAgent } from "./adk-agent.ts";
+import { ADK_EXTENSION_URI } from "./adk-event-metadata.ts";
 import { ScriptedLlm } from "./models/index.ts";
 import { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 
@@ -76,6 +79,28 @@ function requireTask(result: object): Task {
 function getArtifactText(task: Task): string {
   return (task.artifacts ?? []).map(({ parts }) => getText(parts)).join("");
 }
+
+describe("the id of an ADK agent", () => {
+  const helper = new LlmAgent({ name: "helper", description: "Helps", model: new ScriptedLlm(["Hi"]) });
+  const boss = new LlmAgent({ name: "boss", model: new ScriptedLlm(["Hi"]), subAgents: [helper] });
+
+  it.each([
+    ["agent", boss, "boss"],
+    ["sub-agent", helper, "helper"],
+    ["runner", new InMemoryRunner({ agent: boss, appName: "office" }), "boss"],
+    ["app", new App({ name: "office", rootAgent: boss }), "boss"],
+  ])(
+    "that a program passes as %s is the name of the agent, with toA2a and with adkAgent",
+    async (_, source, id) => {
+      const single = createServer(adkAgent(source), { store: "memory" });
+      servers.push(single, toA2a(source, { store: "memory" }));
+      for (const server of servers) {
+        const { agents } = await server.listen({ port: 0 });
+        expect(agents.map((served) => served.id)).toEqual([id]);
+      }
+    },
+  );
+});
 
 describe("an ADK agent served with toA2a", () => {
   it.each([undefined, null, "clerk", {}])("cannot be %j, and throws immediately", (nothing) => {
@@ -193,6 +218,29 @@ describe("an ADK agent served with toA2a", () => {
       expect(remote.card).toMatchObject({ name: "clerk", ...card });
       expect(remote.card.skills).toHaveLength(2);
     }
+  });
+
+  it("merges the capabilities of another agent card, and ignores the members of a 0.3 agent card that only the server knows", async () => {
+    const agentCard = {
+      protocolVersion: "0.3.0",
+      url: "http://old.example/",
+      preferredTransport: "JSONRPC",
+      additionalInterfaces: [{ url: "http://old.example/rest", transport: "HTTP+JSON" }],
+      supportsAuthenticatedExtendedCard: true,
+      securitySchemes: { old: { type: "http", scheme: "bearer" } },
+      security: [{ old: [] }],
+      iconUrl: "https://example.com/i.png",
+      capabilities: { streaming: true, stateTransitionHistory: true, extensions: [{ uri: "urn:own" }] },
+    } as object;
+    const { url } = await serveAgent({ agentCard, store: "memory", versions: ["1.0"] });
+    const text = await (await fetch(`${url}/.well-known/agent-card.json`)).text();
+    expect(text).not.toMatch(/old|stateTransitionHistory|supportsAuthenticated/);
+    const { iconUrl, capabilities } = JSON.parse(text) as AgentCard;
+    expect([iconUrl, capabilities.streaming]).toEqual(["https://example.com/i.png", true]);
+    expect(capabilities.extensions?.slice(0, 2).map(({ uri }) => uri)).toEqual([
+      ADK_EXTENSION_URI,
+      "urn:own",
+    ]);
   });
 
   it("answers fetch without a port", async () => {

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import type { BaseSessionService, Runner } from "@google/adk";
+import type { Runner } from "@google/adk";
 import { defineOptionNames, pickOptions } from "../usage-checks/index.ts";
 import type { Agent, AgentDescription } from "../engine/index.ts";
-import { A2AError, isAgentId, type AgentCard } from "../protocol/index.ts";
+import { A2AError, type AgentCard } from "../protocol/index.ts";
 import {
   createServer,
   LISTEN_OPTION_NAMES,
@@ -11,20 +11,12 @@ import {
   type Server,
   type ServerOptions,
 } from "../server/index.ts";
-import { ADK_AGENT_OPTION_NAMES, type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
-import { PostgresSessionService } from "./sessions/postgres-session-service.ts";
-import { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
+import { ADK_AGENT_OPTION_NAMES, type AdkAgentOptions, adkAgent, deriveAdkAgentId } from "./adk-agent.ts";
 import type { AdkRunnableSource } from "./lazy-runner.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
 
 /** Options of `toA2a`. */
-export interface ToA2aOptions
-  extends ServerOptions, ListenOptions, Omit<AdkAgentOptions, "observer" | "sessionService"> {
-  /**
-   * ADK session service that stores the conversations. Default: a session service that uses the same
-   * storage as the tasks.
-   */
-  sessionService?: BaseSessionService;
+export interface ToA2aOptions extends ServerOptions, ListenOptions, Omit<AdkAgentOptions, "observer"> {
   /**
    * Members that override the generated agent card. The value may also be the path or URL of a JSON file with
    * these members.
@@ -51,18 +43,13 @@ const assertKnownOptions = defineOptionNames<ToA2aOptions>()(
  */
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   assertKnownOptions(options);
-  const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
-  let sessions: SqliteSessionService | undefined;
-  const resolveSessionService = (): BaseSessionService | undefined => {
-    if (sessionService) return sessionService;
-    if (server.store.sessionRepository) return new PostgresSessionService(server.store);
-    const file = findServerSqlitePath(server);
-    return file === undefined ? undefined : (sessions ??= new SqliteSessionService(file));
-  };
-  const adkOptions: AdkAgentOptions = { ...options, sessionService: resolveSessionService };
-  const engineAgent = adkAgent(runner ?? agent, pickOptions(adkOptions, ...ADK_AGENT_OPTION_NAMES));
+  const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false } = options;
+  const engineAgent = adkAgent(
+    runner ?? agent,
+    pickOptions<AdkAgentOptions>(options, ...ADK_AGENT_OPTION_NAMES),
+  );
   const server = createServer(
-    { [options.id ?? deriveRootId(agent)]: withCardOverrides(engineAgent, agentCard) },
+    { [options.id ?? deriveAdkAgentId(agent) ?? "agent"]: withCardOverrides(engineAgent, agentCard) },
     pickOptions<ServerOptions>(options, ...SERVER_OPTION_NAMES),
   );
   return {
@@ -73,22 +60,8 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
     fetch: (request, runtimeInfo) => server.fetch(request, runtimeInfo),
     listen: (listenOptions) => server.listen({ port, host, grpc, ...listenOptions }),
     processDueWork: (workOptions) => server.processDueWork(workOptions),
-    close: async (closeOptions) => {
-      await server.close(closeOptions);
-      sessions?.close();
-    },
+    close: (closeOptions) => server.close(closeOptions),
   };
-}
-
-/** Returns the path of the server's SQLite file, or `undefined` if the server uses another store. */
-function findServerSqlitePath({ store }: Server): string | undefined {
-  return store.name.startsWith("sqlite:") ? store.name.slice("sqlite:".length) : undefined;
-}
-
-/** Returns the id of the served agent: the agent's name if the name is valid in a URL, otherwise `agent`. */
-function deriveRootId(agent: AdkRunnableSource): string {
-  const name = "name" in agent && typeof agent !== "function" ? agent.name : "";
-  return isAgentId(name) ? name : "agent";
 }
 
 function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent {
@@ -97,10 +70,43 @@ function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent
     ...agent,
     describe: async (): Promise<AgentDescription> => {
       const [description, overrides] = await Promise.all([agent.describe(), readAgentCard(card)]);
-      // Only the server knows the interfaces and signatures of its card.
-      const { supportedInterfaces: _, signatures: __, ...members } = overrides;
-      return { ...description, ...members };
+      return mergeDescription(description, overrides);
     },
+  };
+}
+
+/** Members of a 0.3 agent card that describe the earlier server. */
+const MEMBERS_OF_EARLIER_CARDS = [
+  "additionalInterfaces",
+  "preferredTransport",
+  "protocolVersion",
+  "security",
+  "supportsAuthenticatedExtendedCard",
+  "url",
+];
+
+/**
+ * Merges an agent card into a description. Only the server knows the interfaces and signatures of its card. The security
+ * schemes of a 0.3 agent card have another format, and the server adds its own.
+ */
+function mergeDescription(description: AgentDescription, overrides: Partial<AgentCard>): AgentDescription {
+  const { supportedInterfaces: _, signatures: __, capabilities, ...members } = overrides;
+  const isEarlierCard = MEMBERS_OF_EARLIER_CARDS.some((name) => name in members);
+  const ignored = isEarlierCard ? [...MEMBERS_OF_EARLIER_CARDS, "securitySchemes"] : [];
+  const own = Object.fromEntries(Object.entries(members).filter(([name]) => !ignored.includes(name)));
+  const earlierCapabilities: { stateTransitionHistory?: boolean } & AgentCard["capabilities"] = {
+    ...capabilities,
+  };
+  const { stateTransitionHistory: ___, ...ownCapabilities } = earlierCapabilities;
+  const extensions = new Map(
+    [...(description.capabilities?.extensions ?? []), ...(capabilities?.extensions ?? [])].map(
+      (extension) => [extension.uri, extension],
+    ),
+  );
+  return {
+    ...description,
+    ...own,
+    capabilities: { ...description.capabilities, ...ownCapabilities, extensions: [...extensions.values()] },
   };
 }
 

@@ -9,7 +9,7 @@ import { createFetchResponseFromText, createLightweightFetch } from "./lightweig
 import type { ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";
 import { isLocalPath } from "./is-local-path.ts";
-import { createRedactor } from "./credential-redactor.ts";
+import { createOptionsRedactor } from "./credential-redactor.ts";
 
 /**
  * Splits the positional arguments into the agent reference and the remaining arguments. If the command line
@@ -65,12 +65,9 @@ export function createConnectOptions(
   options: ClientOptions,
   context: CliContext,
 ): ConnectOptions & { readonly url: string; readonly signal: AbortSignal } {
-  const redact = createRedactor(options);
   const send = createLightweightFetch({
     ...(options.insecure ? { verifyCertificates: false } : {}),
-    ...(options.debug
-      ? { createObserver: () => createDebugLogger((text) => context.streams.err(text), redact) }
-      : {}),
+    ...(options.debug ? createDebugObservers(options, context) : {}),
   });
   const auth = toClientAuthOptions(options);
   const file = readCardFile(ref);
@@ -92,6 +89,14 @@ export function createConnectOptions(
     ...(options.extension ? { extensions: options.extension } : {}),
     ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
   };
+}
+
+function createDebugObservers(
+  options: ClientOptions,
+  { streams }: CliContext,
+): Pick<NonNullable<Parameters<typeof createLightweightFetch>[0]>, "createObserver"> {
+  const redactor = createOptionsRedactor(options);
+  return { createObserver: () => createDebugLogger((text) => streams.err(text), redactor) };
 }
 
 /**

@@ -1,7 +1,8 @@
-import { connect, type A2AClient } from "../client/index.ts";
+import { connect, listServerAgents, type A2AClient, type ConnectOptions } from "../client/index.ts";
 import { toCardError, createConnectOptions, type AgentCardWithServedJson } from "./agent-card-loader.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
+import { listSecretOptionValues } from "./credential-redactor.ts";
 import { openTrafficRecord, type OpenTrafficRecord } from "../trace/recording/index.ts";
 import { readPackageVersion } from "./package-version.ts";
 
@@ -23,31 +24,47 @@ export async function connectToAgent(
   context: CliContext,
 ): Promise<AgentConnection> {
   const { url, signal, ...how } = createConnectOptions(ref, options, context);
-  const record = options.record === undefined ? undefined : openClientRecord(options.record, context);
+  const record =
+    options.record === undefined ? undefined : openClientRecord(options.record, options, context);
   try {
     const remote = await connect(url, {
       ...how,
       signal,
-      // A version before 1.0 is used only on request (a2a-cli SPEC §13.2).
-      version: options.a2aVersion ?? "1.0",
       ...(options.transport ? { preferredBindings: options.transport } : {}),
       ...(record ? { record: record.writer } : {}),
     });
     const { protocolBinding, protocolVersion, url: interfaceUrl } = remote.agentInterface;
     if (options.debug)
       context.streams.err(`debug: speaks ${protocolBinding} ${protocolVersion} with ${interfaceUrl}\n`);
+    const note = await describeChoiceOfAgent(ref, remote, { ...how, signal });
+    if (note !== undefined) context.streams.err(`note: ${note}\n`);
     return { agentRef: ref, client: remote, signal, ...(record ? { close: record.close } : {}) };
   } catch (error) {
     throw toCardError(error, ref, url);
   }
 }
 
+/** Describes the agent of the command if the reference names a server with several agents. */
+async function describeChoiceOfAgent(
+  ref: string,
+  { cardUrl, agentInterface: { url } }: A2AClient,
+  options: ConnectOptions,
+): Promise<string | undefined> {
+  const [base = "", id] = url.split("/a2a/");
+  // Another origin must not receive the headers of the command.
+  if (id === undefined || cardUrl !== `${base}/.well-known/agent-card.json`) return undefined;
+  const others = (await listServerAgents(url, options)).filter((agentUrl) => agentUrl !== url);
+  if (others.length === 0) return undefined;
+  return `${ref} has ${others.length + 1} agents. This command uses ${url}. Other agents: ${others.slice(0, 10).join(", ")}`;
+}
+
 /** Opens the file of `--record`. A record that cannot be written does not stop the command. */
-function openClientRecord(file: string, { streams }: CliContext): OpenTrafficRecord {
+function openClientRecord(file: string, options: ClientOptions, { streams }: CliContext): OpenTrafficRecord {
   return openTrafficRecord(file, {
     vantage: "client",
     name: "colloquy",
     code: readPackageVersion(),
+    secrets: listSecretOptionValues(options),
     onLoss: (cause) =>
       streams.err(
         `warning: ${file} is incomplete: ${cause instanceof Error ? cause.message : String(cause)}\n`,

@@ -2,14 +2,20 @@ import { createInterface } from "node:readline";
 import { Command } from "commander";
 import type { JsonObject, Part, StreamResponse, Task } from "../protocol/index.ts";
 import { isInterrupted } from "../protocol/index.ts";
-import { createToolCallAnswerParts, findPendingToolCalls } from "./tool-call-answers.ts";
+import {
+  createToolCallAnswerParts,
+  findPendingToolCalls,
+  formatExampleResponse,
+  formatToolCall,
+  isAnswerableWithText,
+} from "./tool-call-answers.ts";
 import { defineClientCommand, type AgentCommandContext } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import { parseJsonObject, type ClientOptions } from "./client-options.ts";
 import { createSendUsageError } from "./part-flags.ts";
 import { toCliError } from "./cli-error.ts";
-import { yieldUntilTerminalOrInterrupted } from "./wait-for-task.ts";
+import { formatResumeCommands, yieldUntilTerminalOrInterrupted } from "./wait-for-task.ts";
 
 interface ChatOptions extends ClientOptions {
   contextId?: string;
@@ -147,11 +153,7 @@ class ChatSession {
         `the task is ${status.state}: ${formatColloquyCommand("task", "get", agentRef, id, "--wait")}`,
       );
     }
-    for (const { name, args } of findPendingToolCalls(task)) {
-      output.writeHint(
-        `the agent needs the result of ${name}(${JSON.stringify(args)}): /answer {"approved":true}`,
-      );
-    }
+    for (const line of formatAnswerHints(agentRef, task)) output.writeHint(line);
   }
 
   /** Returns the state of the task after a stream event. */
@@ -167,6 +169,18 @@ class ChatSession {
     }
     return task;
   }
+}
+
+/** Returns lines that tell the user how to answer the pending function calls of a task in the chat. */
+function formatAnswerHints(agentRef: string, task: Task): string[] {
+  const calls = findPendingToolCalls(task);
+  const [call] = calls;
+  if (!call) return [];
+  // `/answer` answers one call, and the agent expects all answers in one message.
+  if (calls.length > 1) return formatResumeCommands(agentRef, task);
+  return isAnswerableWithText(task)
+    ? [`the agent asks ${formatToolCall(call)}: type your answer`]
+    : [`the agent needs the result of ${formatToolCall(call)}: /answer ${formatExampleResponse(call)}`];
 }
 
 function parseToolCallAnswer(json: string): JsonObject {

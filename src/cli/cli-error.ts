@@ -36,6 +36,11 @@ type CliErrorCode =
    */
   | "A2ACLI_ERR_TIMEOUT"
   /**
+   * Another process uses the port of the server. To do: stop the other process, or choose another port with
+   * `--port`.
+   */
+  | "A2ACLI_ERR_PORT_IN_USE"
+  /**
    * The `colloquy` program itself failed. To do: run the command again with `--debug`, and report the output.
    */
   | "A2ACLI_ERR_INTERNAL";
@@ -49,6 +54,7 @@ export const EXIT_CODES: Record<CliErrorCode, number> = {
   A2ACLI_ERR_CREDENTIALS_MISSING: 4,
   A2ACLI_ERR_AUTH_FAILED: 4,
   A2ACLI_ERR_TIMEOUT: 5,
+  A2ACLI_ERR_PORT_IN_USE: 1,
   A2ACLI_ERR_INTERNAL: 1,
 };
 
@@ -73,7 +79,9 @@ export class CliError extends Error {
       super(codeOrError.message, { cause: codeOrError });
       this.code = toA2AErrorName(codeOrError.reason);
       this.hint = second;
-      this.a2aCode = ERROR_MAPPINGS[codeOrError.reason].jsonRpc;
+      const { reason, code } = codeOrError;
+      // Codes of HTTP and gRPC are positive.
+      this.a2aCode = code !== undefined && code < 0 ? code : ERROR_MAPPINGS[reason].jsonRpc;
       this.exitCode = 1;
     }
   }
@@ -107,7 +115,18 @@ export function toCliError(
   if (thrown instanceof CliError) return thrown;
   if (isA2AError(thrown)) return fromA2AError(thrown, context);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (isPortInUseError(thrown)) return createPortInUseError(message, thrown);
   return new CliError("A2ACLI_ERR_INTERNAL", message, context.hint, thrown);
+}
+
+/** Returns whether a server cannot listen because another process uses the port. */
+export function isPortInUseError(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "EADDRINUSE";
+}
+
+export function createPortInUseError(message: string, cause: unknown): CliError {
+  const hint = "--port selects the port; 0 selects any free port.";
+  return new CliError("A2ACLI_ERR_PORT_IN_USE", message, hint, cause);
 }
 
 /**

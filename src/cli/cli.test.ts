@@ -89,6 +89,7 @@ describe("serve", () => {
       const strict = await runInDirectory(...words);
       expect(strict).toMatchObject({ code: 1, out: "" });
       expect(strict.err).toContain(`Port ${port} is in use. Stop the process that uses it, or choose`);
+      expect(strict.err).toContain("(A2ACLI_ERR_PORT_IN_USE)");
       const config = await createTempTestDirectoryWithFiles({
         "colloquy.config.mjs": `export default { port: ${port} };`,
       });

@@ -84,7 +84,7 @@ export function addClientOptions(command: Command): Command {
     .addOption(
       new Option(
         "--a2a-version <version>",
-        "use only this version of A2A (default: 1.0; older ones only if you say so)",
+        "use only this version of A2A (default: 1.0, or 0.3 if the card offers only 0.3)",
       ).choices(["1.0", "0.3"]),
     )
     .addOption(

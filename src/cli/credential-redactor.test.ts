@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRedactor } from "./credential-redactor.ts";
+import { createOptionsRedactor } from "./credential-redactor.ts";
 
 describe("redacted output", () => {
   it("contains no credential in any encoding", () => {
@@ -7,10 +7,11 @@ describe("redacted output", () => {
     const inForm = new URLSearchParams({ client_secret: secret }).toString();
     const inUrl = new URL("http://agent.example/");
     inUrl.searchParams.set("api_key", secret);
-    for (const redact of [
-      createRedactor({ apiKey: secret }),
-      createRedactor({ oauthClient: `me:${secret}` }),
+    for (const redactor of [
+      createOptionsRedactor({ apiKey: secret }),
+      createOptionsRedactor({ oauthClient: `me:${secret}` }),
     ]) {
+      const redact = (text: string): string => redactor.redactText(text);
       expect(redact(inForm)).toBe("client_secret=***");
       expect(redact(inUrl.href)).toBe("http://agent.example/?api_key=***");
       expect(redact(JSON.stringify({ secret }))).toBe('{"secret":"***"}');
@@ -20,8 +21,8 @@ describe("redacted output", () => {
   });
 
   it("contains no client authentication header for a token server", () => {
-    const redact = createRedactor({ oauthClient: "me:se!c:ret" });
+    const redactor = createOptionsRedactor({ oauthClient: "me:se!c:ret" });
     for (const pair of ["me:se!c:ret", "me:se%21c%3Aret"])
-      expect(redact(`Basic ${Buffer.from(pair).toString("base64")}`)).toBe("Basic ***");
+      expect(redactor.redactText(`Basic ${Buffer.from(pair).toString("base64")}`)).toBe("Basic ***");
   });
 });

@@ -9,6 +9,7 @@ import { loadOrConnectAgents } from "./mcp/load-or-connect-agents.ts";
 import { reserveStdout } from "./mcp/reserve-stdout.ts";
 import { addClientOptions, parseDuration, parsePort, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
+import type { StoreOption } from "../server/index.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { createStderrLogObserver } from "./serve/serve-until-stopped.ts";
 import { readSettingsFromEnvAndFiles } from "./settings.ts";
@@ -81,28 +82,24 @@ async function runMcp(refs: string[], options: McpOptions, context: CliContext):
   // messages.
   const stdout = port === undefined ? reserveStdout() : undefined;
   const observer = createStderrLogObserver(context);
-  const adk = new AdkAgentFactory(store, observer);
+  const adk = new AdkAgentFactory(observer);
+  const loading = loadOrConnectAgents(refs, options, context, adk);
+  const agents = await untilAborted(loading, context.interruptSignal);
+  const { createMcpServer } = await import("../mcp/index.ts");
+  const server = await createMcpServer(agents, {
+    version: readPackageVersion(),
+    serverOptions: { store: store as StoreOption },
+    observer,
+    ...(wait === undefined ? {} : { waitMs: wait }),
+    ...(askUser ? { askUser } : {}),
+  });
+  const stop = (): void => void server.close();
+  context.interruptSignal.addEventListener("abort", stop, { once: true });
   try {
-    const loading = loadOrConnectAgents(refs, options, context, adk);
-    const agents = await untilAborted(loading, context.interruptSignal);
-    const { createMcpServer } = await import("../mcp/index.ts");
-    const server = await createMcpServer(agents, {
-      version: readPackageVersion(),
-      serverOptions: { store: adk.store },
-      observer,
-      ...(wait === undefined ? {} : { waitMs: wait }),
-      ...(askUser ? { askUser } : {}),
-    });
-    const stop = (): void => void server.close();
-    context.interruptSignal.addEventListener("abort", stop, { once: true });
-    try {
-      if (stdout) await server.serveStdio({ stdin: process.stdin, stdout });
-      else await listenUntilInterrupted(server, port as number, context);
-    } finally {
-      await server.close();
-    }
+    if (stdout) await server.serveStdio({ stdin: process.stdin, stdout });
+    else await listenUntilInterrupted(server, port as number, context);
   } finally {
-    adk.close();
+    await server.close();
   }
 }
 

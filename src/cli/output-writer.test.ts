@@ -174,6 +174,7 @@ describe("a failure", () => {
     ["A2ACLI_ERR_CARD_NOT_FOUND", 3],
     ["A2ACLI_ERR_CREDENTIALS_MISSING", 4],
     ["A2ACLI_ERR_TIMEOUT", 5],
+    ["A2ACLI_ERR_PORT_IN_USE", 1],
     ["A2ACLI_ERR_INTERNAL", 1],
   ] as const)("%s ends with exit code %d", (code, exitCode) => {
     expect(new CliError(code, "x").exitCode).toBe(exitCode);

@@ -73,8 +73,6 @@ async function runReplay(
     ...(grpcPort === undefined ? {} : { grpcPort }),
     speed,
     onMiss: (text) => streams.err(`Warning: ${text}\n`),
-  }).catch((error: unknown) => {
-    throw toStartError(error, port, grpcPort);
   });
   try {
     const { exchanges, incompleteRequests } = agent;
@@ -94,12 +92,6 @@ async function runReplay(
   } finally {
     await replay.close();
   }
-}
-
-function toStartError(error: unknown, port: number, grpcPort: number | undefined): unknown {
-  if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) return error;
-  const ports = grpcPort === undefined ? `The port ${port} is` : `The port ${port} or ${grpcPort} is`;
-  return createUsageError(`${ports} in use.`, "Pass another port with --port, or --port 0.", error);
 }
 
 function selectAgent(

@@ -53,8 +53,10 @@ A file exports its agent as rootAgent, agent, or default: an ADK agent, agent(â€
 Examples:${isWorker ? WORKER_EXAMPLES : SERVE_EXAMPLES}`,
     )
     .action(async (paths: string[], said: ServeCommandOptions, self: Command) => {
-      const { applyConfig, readConfig } = await import("./serve/apply-config-file.ts");
+      const { applyConfig, readConfig, warnAboutIgnoredConfigFiles } =
+        await import("./serve/apply-config-file.ts");
       const config = await readConfig(said.config, context.cwd);
+      if (said.config === undefined) warnAboutIgnoredConfigFiles(config, paths, context);
       if (config) applyConfig(self, config);
       const options = { ...self.opts<ServeCommandOptions>(), commandName: name };
       await runServe(paths, options, context, config?.agents);

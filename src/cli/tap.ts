@@ -119,7 +119,7 @@ async function runTap(options: TapCommandOptions, context: CliContext): Promise<
       onWarning: warn,
       ...(options.quiet ? {} : { onCallEnd: (call: TapCallSummary) => streams.err(renderCall(call)) }),
     }).catch((error: unknown) => {
-      throw toStartError(error, options.port);
+      throw toStartError(error);
     });
     try {
       const { targets, control } = tap;
@@ -152,17 +152,11 @@ const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
   ["targets", "Pass the URL of an agent with --to."],
 ]);
 
-function toStartError(error: unknown, port: number): unknown {
+function toStartError(error: unknown): unknown {
   if (error instanceof A2AError && error.reason === "INVALID_PARAMS") {
     const remedy = OPTION_REMEDIES.get(error.violations[0]?.field ?? "");
     return createUsageError(error.message, remedy ?? "colloquy tap --help lists the options.", error);
   }
-  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-    return createUsageError(
-      `A port from ${port} on is in use.`,
-      "Pass another port with --port, or --port 0.",
-      error,
-    );
   return toCliError(error);
 }
 
@@ -171,5 +165,6 @@ function renderCall({ agent, operation, status, frames, problem, durationMs }: T
   if (frames !== undefined) parts.push(`${frames} frames`);
   parts.push(`${Math.round(durationMs)} ms`);
   if (problem !== undefined) parts.push(problem);
-  return `${parts.join("  ")}\n`;
+  // Agents and clients choose names, methods, and errors, and must not forge lines.
+  return `${parts.join("  ").replaceAll("\n", " ")}\n`;
 }

@@ -1,8 +1,8 @@
-import { isTerminal, type JsonObject, type Part, type Task } from "../protocol/index.ts";
+import { isObject, isTerminal, type JsonObject, type Part, type Task } from "../protocol/index.ts";
 import { createUsageError } from "./cli-error.ts";
 
 /** Pending function call of an ADK agent. */
-interface PendingToolCall {
+export interface PendingToolCall {
   id: string;
   name: string;
   args: JsonObject;
@@ -20,6 +20,40 @@ export function findPendingToolCalls({ status }: Pick<Task, "status">): PendingT
     const { id, name, args } = part.data as Partial<PendingToolCall>;
     return id && name ? [{ id, name, args: args ?? {} }] : [];
   });
+}
+
+/** Names of calls that the user approves or denies, although the arguments do not describe the response. */
+const APPROVAL_NAME_PATTERN = /approv|confirm|permission|allow/i;
+
+/**
+ * Returns true if the user can answer the pending call with plain text. Servers that accept no text repeat the question
+ * with an error text.
+ */
+export function isAnswerableWithText(task: Pick<Task, "status">): boolean {
+  const [call, ...others] = findPendingToolCalls(task);
+  return (
+    call !== undefined &&
+    others.length === 0 &&
+    call.name !== "adk_request_credential" &&
+    !APPROVAL_NAME_PATTERN.test(call.name) &&
+    !task.status.message?.parts.some((part) => "text" in part)
+  );
+}
+
+/** Returns an example of the response to a call, as JSON. A call of `adk_request_input` can describe its response. */
+export function formatExampleResponse({ name, args }: PendingToolCall): string {
+  if (name === "adk_request_confirmation") return '{"confirmed":true}';
+  if (APPROVAL_NAME_PATTERN.test(name)) return '{"approved":true}';
+  const schema = args["response_schema"];
+  const properties = isObject(schema) ? schema["properties"] : undefined;
+  const fields = isObject(properties) ? Object.keys(properties) : [];
+  return JSON.stringify(
+    Object.fromEntries((fields.length > 0 ? fields : ["result"]).map((field) => [field, "…"])),
+  );
+}
+
+export function formatToolCall({ name, args }: PendingToolCall): string {
+  return `${name}(${JSON.stringify(args)})`;
 }
 
 /**

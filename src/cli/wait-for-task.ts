@@ -8,7 +8,12 @@ import {
   type Task,
   type TaskState,
 } from "../protocol/index.ts";
-import { findPendingToolCalls } from "./tool-call-answers.ts";
+import {
+  findPendingToolCalls,
+  formatExampleResponse,
+  formatToolCall,
+  isAnswerableWithText,
+} from "./tool-call-answers.ts";
 import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import type { OutputWriter } from "./output-writer.ts";
 
@@ -96,12 +101,16 @@ export function warnAboutUncompletedTask(
   }
 }
 
-function formatResumeCommands(ref: string, task: Pick<Task, "id" | "status">): string[] {
+/** Returns lines that tell the user how to answer an interrupted task, with a command for its pending function calls. */
+export function formatResumeCommands(ref: string, task: Pick<Task, "id" | "status">): string[] {
   const calls = findPendingToolCalls(task);
   const send = ["send", ref, "--task-id", task.id];
-  if (calls.length === 0) return [`${formatColloquyCommand(...send)} "<your answer>"`];
-  const pending = calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`).join(", ");
-  const answers = calls.flatMap(() => ["--answer", '{"approved":true}']);
+  const textCommand = `${formatColloquyCommand(...send)} "<your answer>"`;
+  if (calls.length === 0) return [textCommand];
+  const pending = calls.map(formatToolCall).join(", ");
+  if (isAnswerableWithText(task))
+    return [`the agent asks ${pending}. Answer with this command:`, textCommand];
+  const answers = calls.flatMap((call) => ["--answer", formatExampleResponse(call)]);
   return [
     `the agent needs the result of ${pending}. Send it with this command:`,
     formatColloquyCommand(...send, ...answers),

@@ -7,6 +7,7 @@ import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import type { CardFetchOptions } from "./card/fetch-card.ts";
+import { listServerAgentUrls } from "./card/list-server-agents.ts";
 import type { GrpcClientOptions } from "./transport/send-http-request.ts";
 import type { TransportOptions } from "./transport/send-http-request.ts";
 import type { RetryOptions } from "./stream/retry.ts";
@@ -127,10 +128,8 @@ const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
   RETRY_OPTION_NAMES,
 );
 const assertKnownRetryOptions = defineOptionNames<RetryOptions>()('"retry" of connect', RETRY_OPTION_NAMES);
-const assertKnownAuthOptions = defineOptionNames<ClientAuthOptions>()(
-  '"auth" of connect',
-  "apiKey basic bearer mutualTls oauthClient schemeCredentials",
-);
+const AUTH_OPTION_NAMES = "apiKey basic bearer mutualTls oauthClient schemeCredentials";
+const assertKnownAuthOptions = defineOptionNames<ClientAuthOptions>()('"auth" of connect', AUTH_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcClientOptions>()(
   '"grpc" of connect',
   "ca cert insecure key tls transport",
@@ -138,6 +137,7 @@ const assertKnownGrpcOptions = defineOptionNames<GrpcClientOptions>()(
 
 /** Throws an error if an option of `connect` or `findCard`, or a member of an option, does not exist. */
 export function assertKnownOptions(options: ConnectOptions): void {
+  assertCredentialsInAuth(options);
   assertKnownConnectOptions(options);
   const { auth, grpc, reconnect, retry } = options;
   assertKnownReconnectOptions(reconnect);
@@ -145,6 +145,15 @@ export function assertKnownOptions(options: ConnectOptions): void {
   assertKnownGrpcOptions(grpc);
   if (typeof auth !== "function") assertKnownAuthOptions(auth);
   assertValidTrustedOrigins(options.trustedOrigins ?? []);
+}
+
+/** Throws an error that names the option `auth` if a credential is an option of its own. */
+function assertCredentialsInAuth(options: object | undefined): void {
+  const authOptionNames = AUTH_OPTION_NAMES.split(" ");
+  const misplaced = Object.keys(options ?? {}).filter((name) => authOptionNames.includes(name));
+  if (misplaced.length === 0) return;
+  const text = misplaced.map((name) => `connect has no option "${name}". Set auth: { ${name} }.`).join(" ");
+  throw new TypeError(text);
 }
 
 /** Finds an agent card in the same way as `connect`, but does not create a client. */
@@ -155,6 +164,14 @@ export async function findCard(
   assertKnownOptions(options);
   const source = createCardFetchOptions(createTransportOptions(options), options);
   return await discoverCard(source, url, options.signal);
+}
+
+/**
+ * Returns the URLs of the agents that the server of an agent lists, starting with the default agent. The list is empty
+ * if the server is no Colloquy server.
+ */
+export function listServerAgents(agentUrl: string, options: ConnectOptions = {}): Promise<string[]> {
+  return listServerAgentUrls(createTransportOptions(options), new URL(agentUrl), options.signal);
 }
 
 export function createTransportOptions(options: ConnectOptions): TransportOptions {

@@ -18,7 +18,7 @@ export { TaskNotCompletedError } from "./ask-agent.ts";
 export { collect } from "./collect-stream-result.ts";
 export { connect } from "./node/connect.ts";
 export type { ConnectOptions } from "./find-card.ts";
-export { findCard } from "./find-card.ts";
+export { findCard, listServerAgents } from "./find-card.ts";
 export type { TurnStreamOptions, TurnStreamClient } from "./send-and-stream-until-turn-end.ts";
 export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-stream-until-turn-end.ts";
 export type { GrpcClientOptions } from "./transport/send-http-request.ts";

@@ -12,7 +12,7 @@ export function withAuthErrorDetails(transport: Transport, card: AgentCardSecuri
   const addRequirements = (error: unknown): unknown => {
     if (!(error instanceof A2AError) || error.reason !== "UNAUTHENTICATED") return error;
     const message = `${error.message.replace(/\.?$/, ".")} The card requires ${formatRequirements(requirements)}.`;
-    return new A2AError(error.reason, message, { metadata: error.metadata, cause: error });
+    return new A2AError(error.reason, message, { metadata: error.metadata, code: error.code, cause: error });
   };
   return {
     version: transport.version,

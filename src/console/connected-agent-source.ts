@@ -1,4 +1,5 @@
 import type { A2AClient } from "../client/index.ts";
+import { getSharedRedactor } from "../logging/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { AgentSource } from "./agent-source.ts";
 import type { ConsoleAgent, ConsoleAgentStatus } from "./api-types.ts";
@@ -148,5 +149,5 @@ function describeStatus(error: A2AError | undefined): Pick<ConsoleAgent, "status
       : error.reason === "UNAVAILABLE"
         ? "unreachable"
         : "degraded";
-  return { status, error: error.message };
+  return { status, error: getSharedRedactor().redactText(error.message) };
 }

@@ -1,3 +1,4 @@
+import { getSharedRedactor } from "../logging/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { getHttpAndGrpcErrorStatus } from "../wire/index.ts";
 import type { ConsoleErrorBody } from "./api-types.ts";
@@ -26,7 +27,7 @@ export function toErrorBody({ reason, message, violations }: A2AError): ConsoleE
   return {
     error: {
       reason,
-      message,
+      message: getSharedRedactor().redactText(message),
       ...(violations?.length ? { details: violations.map((one) => ({ ...one })) } : {}),
     },
   };

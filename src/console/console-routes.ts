@@ -1,4 +1,5 @@
-import { A2AError, TASK_STATES, isObject, type TaskState } from "../protocol/index.ts";
+import { getSharedRedactor } from "../logging/index.ts";
+import { A2AError, TASK_STATES, isObject, type Task, type TaskState } from "../protocol/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
 import type { ConsoleCredentials, ConsoleSession, ConsoleTaskQuery } from "./api-types.ts";
 import { createEmptyResponse, createJsonResponse, API_HEADERS } from "./console-response.ts";
@@ -84,7 +85,7 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
       await listTasksOfListings(await agents.listTaskListings(), parseTaskQuery(url.searchParams)),
     ),
   "GET agents/:agent/tasks/:task": async ({ agents }, agent = "", task = "") =>
-    createJsonResponse(await (await agents.get(agent)).readTask(task)),
+    createTaskResponse(await (await agents.get(agent)).readTask(task)),
   "GET agents/:agent/tasks/:task/lines": async ({ agents }, agent = "", task = "") =>
     createJsonLinesResponse((await agents.get(agent)).readTaskLines(task)),
   "POST agents/:agent/messages": async (console, agent = "") => {
@@ -101,7 +102,7 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
   },
   "POST agents/:agent/tasks/:task/cancel": async (console, agent = "", task = "") => {
     assertCanAct(console);
-    return createJsonResponse(await (await console.agents.get(agent)).cancelTask(task));
+    return createTaskResponse(await (await console.agents.get(agent)).cancelTask(task));
   },
   "POST agents/:agent/streams/:call/cut": ({ workspace }, _agent = "", call = "") => {
     workspace.cutStream(call);
@@ -189,6 +190,11 @@ function streamOperation(
     },
     API_HEADERS,
   );
+}
+
+/** Pages show tasks like lines of a record, without secrets. */
+function createTaskResponse(task: Task): Response {
+  return createJsonResponse(JSON.parse(getSharedRedactor().redactJson(JSON.stringify(task))));
 }
 
 /** Maximum length of the text that is sent at once, in characters. */

@@ -1,3 +1,4 @@
+import { getSharedRedactor } from "../logging/index.ts";
 import { A2AError, isObject, type JsonValue, type Message } from "../protocol/index.ts";
 import type { ConsoleTaskList, ConsoleTaskQuery } from "./api-types.ts";
 import type { PositionedTask, TaskListing } from "./agent-source.ts";
@@ -88,7 +89,7 @@ function decodePageToken(token: string): PagePositions {
 export function formatPreview(...messages: readonly (Pick<Message, "parts"> | undefined)[]): string {
   for (const message of messages) {
     const text = message?.parts.flatMap((part) => ("text" in part ? part.text : [])).join(" ");
-    if (text) return text.slice(0, 200).toWellFormed().replaceAll(/\s+/g, " ");
+    if (text) return getSharedRedactor().redactAndTruncate(text, 200).replaceAll(/\s+/g, " ");
   }
   return "";
 }

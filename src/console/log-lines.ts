@@ -1,3 +1,4 @@
+import { getSharedRedactor } from "../logging/index.ts";
 import type { LogEvent } from "../protocol/index.ts";
 import type { TaskLogAccess } from "../server/index.ts";
 import type { LineJournal } from "./line-journal.ts";
@@ -46,7 +47,7 @@ function findStatusTime(logged: LogEvent): string | undefined {
 
 /**
  * Returns the `event` line for an event in a log. The log is the writer of the line, so that a line has the same identity
- * whether the console has read the log or has observed the commit.
+ * whether the console has read the log or has observed the commit. Secrets are redacted, as in other lines.
  */
 export function formatEventLine(
   { seq, jsonText }: LogEvent,
@@ -54,6 +55,6 @@ export function formatEventLine(
 ): string {
   const writer = `log-${taskId}`;
   const members = { v: 1, kind: "event", writer, seq, at, mono_ms: Date.parse(at), agent };
-  // The event is already JSON text.
-  return `${JSON.stringify({ ...members, task_id: taskId, log_seq: seq }).slice(0, -1)},"event":${jsonText}}`;
+  const event = getSharedRedactor().redactJson(jsonText);
+  return `${JSON.stringify({ ...members, task_id: taskId, log_seq: seq }).slice(0, -1)},"event":${event}}`;
 }

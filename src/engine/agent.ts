@@ -10,6 +10,7 @@ import type {
 import type { AgentCallReport } from "./agent-call-report.ts";
 import type { Caller } from "./caller.ts";
 import type { StepExecution } from "./steps/turn-steps.ts";
+import type { TaskStore } from "./task-store.ts";
 
 /** Content of a message from an agent. The runner adds the ids and the role of the message. */
 export type AgentMessage = Pick<Message, "parts"> &
@@ -46,7 +47,10 @@ export type AgentEvent =
 export interface Run {
   readonly taskId: string;
   readonly contextId: string;
-  /** The message that started this turn. The message is also the last entry of `task.history`. */
+  /**
+   * The message that started this turn. The message is also the last entry of `task.history`, there in the form of
+   * `Agent.redactMessage`.
+   */
   readonly message: Message;
   /**
    * A copy of the task at the start of this turn, with its earlier messages, artifacts, and metadata. If
@@ -108,6 +112,11 @@ export interface Run {
    * the calls, so that adapters collect no data in vain.
    */
   readonly reportCall?: ((call: AgentCallReport) => void) | undefined;
+  /**
+   * Reports a probable mistake in the agent's code to the observer of the server (`Observer.onWarning`). No caller
+   * receives the warning. Absent if the observer ignores warnings.
+   */
+  readonly reportWarning?: ((message: string) => void) | undefined;
   /**
    * Metadata of the CancelTask request. `cancelMetadata` is `undefined` unless a client cancels the task.
    */
@@ -182,6 +191,12 @@ export interface Agent {
   ): Partial<AgentDescription> | undefined | Promise<Partial<AgentDescription> | undefined>;
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
+   * Receives the task store of the server that serves the agent, and the id of the agent on that server, before the
+   * server calls `execute`. An agent of a framework can keep the framework's sessions in `sessionRepository`. If several
+   * servers serve the agent, each server calls `useStore`.
+   */
+  useStore?(store: Pick<TaskStore, "name" | "sessionRepository">, agentId: string): void;
+  /**
    * Handles the cancellation of a task that waits for its user and therefore has no running agent. `task` is
    * the task before the cancellation, and `metadata` is the metadata of the CancelTask request. The server
    * does not wait until `onTaskCanceled` has finished.
@@ -196,6 +211,12 @@ export interface Agent {
    * the next turn instead.
    */
   deliver?(message: Message, task: Task, caller: Caller): boolean;
+  /**
+   * Returns a message without the credentials in it, for the history of the task and for the store. `run.message` is
+   * the complete message. With `afterRestart: "restart"` or `"resume"`, the server does not call `redactMessage`,
+   * because a later attempt at the turn requires the complete message. By default, the history has all messages as sent.
+   */
+  redactMessage?(message: Message): Message;
   /**
    * With `task` (default), the server creates a task when it accepts the message. With `either`, the agent's
    * first event can be a task event or a message without a task. The server does not respond before the

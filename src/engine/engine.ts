@@ -49,6 +49,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.agentId = options.agentId;
     this.#store = options.store;
+    options.agent.useStore?.(options.store, options.agentId);
     this.#committer = options.committer;
     this.#state = { isClosing: false, startsTurns: options.startsTurns ?? true, startedRunCount: 0 };
     this.#parts = assembleEngine(options, this.#state);
@@ -135,6 +136,7 @@ export class Engine {
 
   /** Replaces the agent. Running turns finish with the earlier agent, and later turns use the new agent. */
   replaceAgent(agent: Agent): void {
+    agent.useStore?.(this.#store, this.agentId);
     this.#parts.agent.replace(agent);
   }
 
@@ -262,7 +264,7 @@ export class Engine {
   async subscribeToTask(
     { id }: SubscribeToTaskRequest,
     caller: Caller,
-    { resumeAfterSeq, includesMessages }: ServiceParameters = {},
+    { resumeAfterSeq, includesMessages, endsAtInputRequest }: ServiceParameters = {},
   ): Promise<Subscription> {
     const runner = await this.#runners.openForReading(this.#toTaskScope(caller), id);
     if (!runner) throw A2AError.taskNotFound(id);
@@ -282,7 +284,7 @@ export class Engine {
       return new LogSubscription(
         runner,
         this.#store,
-        { ...span, includesMessages },
+        { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: liveTask.seq } : {}) },
         this.#parts.streamLimit.acquire(caller),
       );
     } finally {

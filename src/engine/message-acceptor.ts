@@ -5,6 +5,7 @@ import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outc
 import { findUserMessageInEvent, findUserMessageInHistory } from "./find-user-message.ts";
 import type { TaskScope } from "./caller.ts";
 import type { InboundMessage } from "./inbound-message.ts";
+import { toStoredMessage } from "./turn-start.ts";
 import { startAgentBeforeTask } from "./start-agent-before-task.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { InFlightMessageRegistry } from "./in-flight-message-registry.ts";
@@ -171,7 +172,11 @@ export class MessageAcceptor {
     const original = logged
       ? findUserMessageInEvent(logged.event)
       : findUserMessageInHistory(runner.liveTask.getSnapshot(), message.messageId);
-    if (!original || !isSameMessage(message, original)) {
+    const isRepeated =
+      original &&
+      (isSameMessage(message, original) ||
+        isSameMessage(toStoredMessage(message, this.#context.agent.current), original));
+    if (!isRepeated) {
       runner.release();
       throw createDuplicateMessageIdError(message);
     }

@@ -18,9 +18,9 @@ const LISTENER_NAMES = {
   onStoreMigration: true,
   onStoreGauges: true,
   onError: true,
+  onWarning: true,
   onCredentialsRejected: true,
   onReaderStalled: true,
-  onWarning: true,
   onRequest: true,
   onOperatorAccess: true,
 } as const satisfies Record<keyof Observer, true>;

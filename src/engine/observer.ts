@@ -56,6 +56,11 @@ export interface Observer {
     traceparent?: string;
   }): void;
   /**
+   * Called for a probable mistake in the code of an agent or in the configuration of the server. No caller receives the
+   * message.
+   */
+  onWarning?(seen: { where: string; message: string; taskId?: string }): void;
+  /**
    * Called when the server rejects credentials, for example because a token has expired. `reason` contains
    * no secrets. Callers receive the same message for all invalid credentials.
    */
@@ -65,8 +70,6 @@ export interface Observer {
    * once per minute and remote address.
    */
   onReaderStalled?(seen: StalledReaderReport): void;
-  /** Called for a configuration that works, but is probably a mistake. */
-  onWarning?(seen: { where: string; message: string }): void;
   /** Called when the server starts the response to a request. */
   onRequest?(seen: RequestReport): void;
   /** Called before an operator sees tasks of other callers, or acts on such a task. */
@@ -205,11 +208,11 @@ export function withSafeListeners(observer: Observer): Observer {
   if (observer.onStoreGauges)
     safe.onStoreGauges = withListenerErrorsSuppressed(observer.onStoreGauges.bind(observer));
   if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
+  if (observer.onWarning) safe.onWarning = withListenerErrorsSuppressed(observer.onWarning.bind(observer));
   if (observer.onCredentialsRejected)
     safe.onCredentialsRejected = withListenerErrorsSuppressed(observer.onCredentialsRejected.bind(observer));
   if (observer.onReaderStalled)
     safe.onReaderStalled = withListenerErrorsSuppressed(observer.onReaderStalled.bind(observer));
-  if (observer.onWarning) safe.onWarning = withListenerErrorsSuppressed(observer.onWarning.bind(observer));
   if (observer.onRequest) safe.onRequest = withListenerErrorsSuppressed(observer.onRequest.bind(observer));
   if (observer.onOperatorAccess)
     safe.onOperatorAccess = withListenerErrorsSuppressed(observer.onOperatorAccess.bind(observer));

@@ -32,6 +32,11 @@ export interface ServiceParameters {
   readonly needsTask?: boolean | undefined;
   /** True if the stream also contains the users' messages, as `message` events. Default: false. */
   readonly includesMessages?: boolean;
+  /**
+   * True if a SubscribeToTask stream ends when the task waits for its user, as the stream of a message does.
+   * Default: false.
+   */
+  readonly endsAtInputRequest?: boolean | undefined;
   /** Effect of the message on a running agent. By default, `Agent.deliver` and `whileWorking` decide. */
   readonly steering?: SteeringSignal | undefined;
   /** True if the request is SendStreamingMessage. The engine sets `isStreaming`. */

@@ -164,7 +164,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     const { liveTask } = this;
     // A request can have found the runner just before a commit failed.
     if (liveTask.failure) return turn.endWithError(liveTask.failure);
-    const startPoint = enqueueTurnStart(turn, liveTask, queuePosition);
+    const startPoint = enqueueTurnStart(turn, liveTask, queuePosition, this.turns.agent);
     if (!startPoint) {
       turn.endWithError(createTaskEndedError(liveTask.taskId, liveTask.state));
       this.startNextTurnOrIdle();

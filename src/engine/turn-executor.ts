@@ -95,8 +95,12 @@ export class TurnExecutor {
       this.isPersisted(turn) ? this.#liveTask.commitSteps(turn.steps) : Promise.resolve();
     const suspend = (wakeAt: number): (() => void) => this.#suspendTurn(turn, wakeAt);
     const reportCall = createCallReporter(observer, this.#liveTask);
+    const { taskId } = this.#liveTask;
+    const reportWarning =
+      observer.onWarning &&
+      ((message: string): void => observer.onWarning?.({ where: "agent", message, taskId }));
     const reportError = (error: unknown): void => this.#output.reportError(error);
-    const host = { clock, commitSteps, suspendTurn: suspend, reportCall, reportError };
+    const host = { clock, commitSteps, suspendTurn: suspend, reportCall, reportError, reportWarning };
     return turn.runInSpan(() => turn.startAgent(this.#assignAgent(turn), task, host));
   }
 

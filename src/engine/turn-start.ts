@@ -7,8 +7,10 @@ import {
   type Task,
   type TaskEvent,
 } from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
 import type { LiveTask } from "./live-task.ts";
 import { extractMessageWebhookRegistration } from "./push/message-webhook-registration.ts";
+import { hasPersistedTurns } from "./replaceable-agent.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import { toStatusUpdate } from "./to-task-event.ts";
 import type { Turn, TurnStartPoint } from "./turn.ts";
@@ -26,6 +28,14 @@ export function buildTaskWithTurnMessage(liveTask: LiveTask, message: Message): 
 }
 
 /**
+ * Returns the form of a message for the history of its task. A turn that another process can repeat requires the complete
+ * message.
+ */
+export function toStoredMessage(message: Message, agent: Agent): Message {
+  return agent.redactMessage && !hasPersistedTurns(agent) ? agent.redactMessage(message) : message;
+}
+
+/**
  * Enqueues the event with which a turn begins, and its webhook. `queuePosition` is the position of a turn that has waited
  * in the queue. Returns the start point of the turn, or `undefined` if the task cannot accept the message.
  */
@@ -33,11 +43,13 @@ export function enqueueTurnStart(
   turn: Turn,
   liveTask: LiveTask,
   queuePosition: number | undefined,
+  agent: Agent,
 ): TurnStartPoint | undefined {
-  const task = buildTaskWithTurnMessage(liveTask, turn.message);
+  const storedMessage = toStoredMessage(turn.message, agent);
+  const task = buildTaskWithTurnMessage(liveTask, storedMessage);
   const startPoint = { task, seq: liveTask.seq + 1 };
   turn.startPoint = startPoint;
-  const event: TaskEvent = liveTask.state === undefined ? { task } : { message: turn.message };
+  const event: TaskEvent = liveTask.state === undefined ? { task } : { message: storedMessage };
   const { message, acceptedSeq, request, serviceParameters } = turn;
   const refusal = liveTask.validateAndEnqueueMessageEvent(event, {
     messageId: message.messageId,

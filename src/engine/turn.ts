@@ -50,6 +50,8 @@ export interface StepHost {
   readonly reportError: (error: unknown) => void;
   /** Reports a call of the agent. Undefined if nothing observes the calls. */
   readonly reportCall?: Run["reportCall"];
+  /** Reports a mistake of the agent. Undefined if nothing observes warnings. */
+  readonly reportWarning?: Run["reportWarning"];
   /**
    * Allows the attempt to end while its agent waits until `wakeAt`, in milliseconds since 1970. Returns a function that
    * ends the suspension.
@@ -248,6 +250,10 @@ class AgentRunOfTurn implements Run {
 
   get reportCall(): Run["reportCall"] {
     return this.#host.reportCall;
+  }
+
+  get reportWarning(): Run["reportWarning"] {
+    return this.#host.reportWarning;
   }
 
   get traceparent(): string | undefined {

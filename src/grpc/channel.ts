@@ -178,7 +178,7 @@ function fromServiceError(operation: OperationName, error: grpc.ServiceError, ad
     if (code === grpc.status.RESOURCE_EXHAUSTED && /larger than max/i.test(message))
       return new A2AError("PAYLOAD_TOO_LARGE", message, { cause: error });
   }
-  return fromGrpcError(operation, grpc.status[code], message, details);
+  return fromGrpcError(operation, grpc.status[code], message, details, code);
 }
 
 function extractStatusDetails(metadata: grpc.Metadata | undefined): readonly JsonObject[] {

@@ -3,5 +3,5 @@ export type { LogFormat } from "./log-line.ts";
 export { formatStoreMigration } from "./format-store-migration.ts";
 export type { LogObserverOptions } from "./log-observer.ts";
 export { createLogObserver, resolveObserver } from "./log-observer.ts";
-export { redactSecrets, redactUserInfo } from "./redact-secrets.ts";
-export { createJsonSecretRedactor } from "./redact-json-secrets.ts";
+export type { Redactor, RedactorOptions } from "./redactor.ts";
+export { createRedactor, getSharedRedactor, redactSecretHeaders, redactUserInfo } from "./redactor.ts";

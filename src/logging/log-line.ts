@@ -1,4 +1,4 @@
-import { redactSecrets } from "./redact-secrets.ts";
+import { getSharedRedactor } from "./redactor.ts";
 
 /** Format of log lines: JSON for programs, or text for people. */
 export type LogFormat = "json" | "pretty";
@@ -26,14 +26,20 @@ const MAX_CAUSES = 5;
 
 /** Formats an entry as one JSON line, or as text in which the stack follows the message. Redacts secrets. */
 export function formatLogEntry(entry: LogEntry, format: LogFormat): string {
-  const message = redactSecrets(entry.message.slice(0, MAX_TEXT_LENGTH));
-  const stack = entry.stack && redactSecrets(entry.stack.slice(0, MAX_TEXT_LENGTH));
+  const redactor = getSharedRedactor();
+  const message = redactor.redactAndTruncate(entry.message, MAX_TEXT_LENGTH);
+  const stack = entry.stack && redactor.redactAndTruncate(entry.stack, MAX_TEXT_LENGTH);
   const { time, level, where, taskId, traceId, errorId } = entry;
   if (format === "json")
     return `${escapeControlCharacters(JSON.stringify({ time, level, where, message, taskId, traceId, errorId, stack }))}\n`;
   const ids = [taskId && `task ${taskId}`, errorId && `error id ${errorId}`].filter(Boolean).join(", ");
   const head = `${time.slice(11, 19)} ${level} ${where}${ids && ` (${ids})`}: `;
-  return `${head}${escapeControlCharacters(stack ?? message)}\n`;
+  return `${head}${indentLines(escapeControlCharacters(stack ?? message))}\n`;
+}
+
+/** Indents all lines after the first, so that the text of a stranger cannot look like an entry of the log. */
+function indentLines(text: string): string {
+  return text.replaceAll(/\n {0,4}/g, "\n    ");
 }
 
 /** Returns the message and the stack of a thrown value, including the causes of an error. */

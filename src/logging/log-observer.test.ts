@@ -1,7 +1,7 @@
 import { anything, assert, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLogObserver, resolveObserver } from "./log-observer.ts";
-import { redactSecrets } from "./redact-secrets.ts";
+import { createRedactor } from "./redactor.ts";
 
 function logError(format: "json" | "pretty", error: unknown): string {
   const lines: string[] = [];
@@ -40,6 +40,18 @@ describe("the log", () => {
     expect(text).toMatch(
       /^\d\d:\d\d:\d\d error agent \(task t1, error id e1\): Error: red \\u001b\[31m text\n {4}at /,
     );
+  });
+
+  it("indents the lines of an error, so that an agent cannot forge entries", () => {
+    for (const thrown of [
+      "No luck\n12:00:00 info store: forged",
+      new Error("No luck\n12:00:00 info store: forged"),
+    ]) {
+      const [first, ...others] = logError("pretty", thrown).trimEnd().split("\n");
+      expect(first).toMatch(/ error agent \(task t1, error id e1\): (?:Error: )?No luck$/);
+      expect(others[0]).toBe("    12:00:00 info store: forged");
+      expect(others.every((line) => line.startsWith("    "))).toBe(true);
+    }
   });
 
   it("describes every thrown value in one line of JSON", () => {
@@ -96,6 +108,7 @@ describe("the log", () => {
       delayMs: 8.64e7,
     };
     observer.onSweep?.({ ...sweep, isOverMaxBytes: false, delayed });
+    observer.onWarning?.({ where: "agent", message: "Write yield status(…).", taskId: "t1" });
     observer.onRequest?.({ method: "POST", path: "/a2a/a", status: 200, durationMs: 1.4 });
     expect(lines.map((line) => line.slice(9))).toEqual([
       "warn authentication: bearer: the token expired\n",
@@ -110,6 +123,7 @@ describe("the log", () => {
       "warn retention: The store is larger than maxBytes, and no ended task is left that the server may delete\n",
       "warn retention: The memory store exceeded maxBytes and deleted 2 tasks that waited for input\n",
       "warn retention: The clock is 2400.0 h later than expected, so 50 ended tasks, 20 waiting tasks, and the events of 3 tasks are not deleted for the next 24.0 h of running time. If the clock is wrong, correct it. If the clock is right, a sweep by hand deletes them now\n",
+      "warn agent (task t1): Write yield status(…).\n",
       "info request: POST /a2a/a 200 in 1 ms\n",
     ]);
     expect(createLogObserver()).not.toHaveProperty("onRequest");
@@ -131,14 +145,13 @@ describe("the redaction of secrets [SEC-46]", () => {
     ["Incorrect API key provided: sk-proj-abcdef123456.", "Incorrect API key provided: ***."],
     ["https://ada:lovelace@example.com/x", "https://***@example.com/x"],
     ["GET /x?api_key=abc&page=2", "GET /x?api_key=***&page=2"],
-    ['{"access_token":"abc","user":"ada"}', '{"access_token":***,"user":"ada"}'],
+    ['{"access_token":"abc","user":"ada"}', '{"access_token":"***","user":"ada"}'],
     ["token eyJhbGciOiJ.eyJzdWIi.c2ln ended", "token *** ended"],
     ["the value swordfish-42 of a variable", "the value *** of a variable"],
     ["Bearer authentication failed", "Bearer authentication failed"],
     ["Unexpected token '}' at 5; maxTokens: 7", "Unexpected token '}' at 5; maxTokens: 7"],
   ])("changes %j to %j", (text, redacted) => {
-    expect(redactSecrets(text, { MY_API_KEY: "swordfish-42", HOME: "authentication", SHORT_KEY: "at" })).toBe(
-      redacted,
-    );
+    const env = { MY_API_KEY: "swordfish-42", HOME: "authentication", SHORT_KEY: "at" };
+    expect(createRedactor({ env }).redactText(text)).toBe(redacted);
   });
 });

@@ -25,7 +25,7 @@ const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
 );
 
 /**
- * Creates an observer that logs errors, rejected credentials, disconnected readers, changes of the store's state,
+ * Creates an observer that logs errors, probable mistakes of agents, rejected credentials, disconnected readers, changes of the store's state,
  * migrations of the store, accesses of operators, and a store that is too large. The observer also logs the first failure
  * of a webhook, and the end of its delivery. Each error has its stack, its task id, and the error id that the caller
  * receives. The log contains `***` instead of secrets. A server without the option `observer` uses this
@@ -49,13 +49,13 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
         errorId,
         ...describeThrownValue(error),
       }),
+    onWarning: ({ where, message, taskId }) => log({ level: "warn", where, taskId, message }),
     onCredentialsRejected: ({ scheme, reason }) =>
       log({ level: "warn", where: "authentication", message: `${scheme}: ${reason}` }),
     onReaderStalled({ remoteAddress = "an unknown address", connections, timeoutMs }) {
       const message = `Closed ${connections} connections from ${remoteAddress}, because the clients did not read for ${timeoutMs} ms`;
       log({ level: "warn", where: "server", message });
     },
-    onWarning: ({ where, message }) => log({ level: "warn", where, message }),
     onPush({ taskId, configId, outcome, isFirstFailure, reason = "" }) {
       if (outcome !== "dead" && !isFirstFailure) return;
       const end = outcome === "dead" ? "receives no more notifications" : "failed, and the server retries";

@@ -5,7 +5,7 @@ import type {
   ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Observer } from "../engine/index.ts";
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, type SendMessageResponse } from "../protocol/index.ts";
 import { isA2AError } from "./is-a2a-error.ts";
 import { convertAgentQuestionToElicitation, parseElicitationAnswer } from "./elicitation.ts";
 import { callAgent } from "./call-agent.ts";
@@ -23,7 +23,7 @@ import {
   McpTaskOperations,
 } from "./tasks/mcp-task-operations.ts";
 import { createTaskHandlerInstaller } from "./tasks/task-request-handlers.ts";
-import { toCreateMcpTaskResult, toMcpTask } from "./tasks/to-mcp-task.ts";
+import { toCreateMcpTaskResult } from "./tasks/to-mcp-task.ts";
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
@@ -187,16 +187,25 @@ export class AgentToolServer {
     await progress.waitUntilAllSent();
     if (canCreateTask && "task" in answer) {
       const reference = { agentId, taskId: answer.task.id, createdAtMs };
-      const task = toMcpTask(answer.task, reference, canAskUser);
+      const task = this.taskOperations.toMcpTask(answer.task, reference, canAskUser);
       // The host has canceled the call, and cannot learn the id of the MCP task.
       if (signal.aborted && task.status === "working")
         await cancelUnlessEnded(agent.client, answer.task.id, agent.isLocal ? { headers: localHeaders } : {});
       if (task.status === "working" || task.status === "input_required") return toCreateMcpTaskResult(task);
     }
-    const shouldElicit = canAskUser && askUser === true && userAnswer !== "refused";
+    const shouldElicit =
+      canAskUser && askUser === true && userAnswer !== "refused" && this.#mayAskUser(answer);
     return (
-      (shouldElicit ? convertAgentQuestionToElicitation(this.#sdk, answer) : undefined) ??
+      (shouldElicit ? convertAgentQuestionToElicitation(this.#sdk, answer, agentId) : undefined) ??
       toCallToolResult(answer)
+    );
+  }
+
+  #mayAskUser(answer: SendMessageResponse): boolean {
+    return (
+      "task" in answer &&
+      answer.task.status.state === "TASK_STATE_INPUT_REQUIRED" &&
+      this.taskOperations.questionLimiter.allows(answer.task)
     );
   }
 

@@ -233,7 +233,7 @@ describe.each<[string, HostConnector]>([
       return { action: "accept", content: { answer: "Busan" } };
     });
     const done = await asking.callTool("parrot_say", { message: "ask" });
-    expect(questions).toEqual(["Which city?"]);
+    expect(questions).toEqual(['The agent "parrot" asks: Which city?']);
     expect(done.structuredContent).toMatchObject({
       state: "TASK_STATE_COMPLETED",
       text: "You live in Busan.",

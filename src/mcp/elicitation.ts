@@ -1,6 +1,7 @@
 import type { InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { type SendMessageResponse, getText } from "../protocol/index.ts";
 import type { AgentRequestFromToolCall } from "./tool-arguments.ts";
+import { formatQuestion } from "./question-limiter.ts";
 import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
@@ -15,6 +16,7 @@ const ELICITATION_ANSWER_KEY = "answer";
 export function convertAgentQuestionToElicitation(
   { inputRequired }: McpServerSdk,
   response: SendMessageResponse,
+  agentId: string,
 ): InputRequiredResult | undefined {
   if (!("task" in response) || response.task.status.state !== "TASK_STATE_INPUT_REQUIRED") return undefined;
   const { id, status } = response.task;
@@ -23,7 +25,7 @@ export function convertAgentQuestionToElicitation(
   return inputRequired({
     inputRequests: {
       [ELICITATION_ANSWER_KEY]: inputRequired.elicit({
-        message: question,
+        message: formatQuestion(agentId, question),
         requestedSchema: {
           type: "object",
           properties: { [ELICITATION_ANSWER_KEY]: { type: "string", title: "Your answer" } },

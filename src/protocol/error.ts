@@ -129,6 +129,8 @@ export interface A2AErrorOptions {
   details?: readonly JsonObject[];
   /** Time in seconds that the client must wait before it retries the request. */
   retryAfter?: number;
+  /** Numeric code of an error that a peer has sent. */
+  code?: number | undefined;
   cause?: unknown;
 }
 
@@ -143,6 +145,11 @@ export class A2AError extends Error {
   readonly metadata: Record<string, string>;
   readonly details: readonly JsonObject[];
   readonly retryAfter: number | undefined;
+  /**
+   * Numeric code of an error that an agent has sent to the client: the `code` of the error object, the HTTP status, or
+   * the gRPC status. Codes that A2A does not define are kept. Undefined for other errors.
+   */
+  readonly code: number | undefined;
 
   constructor(reason: ErrorReason, message: string, options: A2AErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -151,6 +158,7 @@ export class A2AError extends Error {
     this.metadata = options.metadata ?? {};
     this.details = options.details ?? [];
     this.retryAfter = options.retryAfter;
+    this.code = options.code;
   }
 
   /**

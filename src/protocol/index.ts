@@ -153,4 +153,5 @@ export {
   type TraceHeaders,
 } from "./trace-context.ts";
 export { isLoopbackHost } from "./is-loopback-host.ts";
+export { findHostRefusal, isLoopbackName, parseHostAndPort } from "./host-and-port.ts";
 export { MAX_URL_LENGTH } from "./url-length.ts";

@@ -7,10 +7,9 @@ import {
   type Observer,
   type TaskStore,
 } from "../engine/index.ts";
-import { resolveObserver } from "../logging/index.ts";
+import { getSharedRedactor, resolveObserver } from "../logging/index.ts";
 import { stripTrailingCharacters } from "../protocol/index.ts";
 import type { TrafficRecordOption } from "../trace/recording/index.ts";
-import { isDeviationAccepted } from "../wire/index.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry } from "./bindings/event-stream.ts";
@@ -101,6 +100,8 @@ export function assembleServer(
   );
   const authenticator =
     options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
+  if (authenticator)
+    getSharedRedactor().addSecuritySchemes(authenticator.securityDeclaration.securitySchemes);
   // URL paths are appended to this URL, so it must not end in a slash.
   const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
   const engineOptions = {
@@ -140,9 +141,7 @@ export function assembleServer(
     eventStreams,
     specRevision: options.specRevision ?? "1.0.1",
     versions,
-    missingVersionPolicy:
-      options.missingVersionPolicy ??
-      (isDeviationAccepted("missingVersionHeader", peerLeniency) ? "infer" : "0.3"),
+    missingVersionPolicy: options.missingVersionPolicy ?? "0.3",
     peerLeniency,
     autoMessageId: options.autoMessageId ?? false,
     simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),

@@ -1,6 +1,5 @@
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, parseHostAndPort } from "../protocol/index.ts";
 import type { HttpRequest } from "./http-exchange.ts";
-import { parseHostAndPort } from "./host-and-port.ts";
 
 /** HTTP methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);

@@ -1,5 +1,4 @@
-import { A2AError, isLoopbackHost } from "../protocol/index.ts";
-import { parseHostAndPort } from "./host-and-port.ts";
+import { A2AError, isLoopbackHost, isLoopbackName, parseHostAndPort } from "../protocol/index.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 /**
@@ -87,7 +86,7 @@ export class HostHeaderGuard {
   }
 
   #isOwnHost(hostname: string): boolean {
-    return isLoopbackHost(hostname) || hostname.endsWith(".localhost") || hostname === this.#publicHost;
+    return isLoopbackName(hostname) || hostname === this.#publicHost;
   }
 }
 

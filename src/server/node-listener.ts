@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { A2AError } from "../protocol/index.ts";
+import { type A2AError, parseHostAndPort } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
@@ -7,7 +7,6 @@ import { isEncryptedSocket } from "./is-encrypted-socket.ts";
 import { NodeResponseSink } from "./node-response-sink.ts";
 import { createRefusalReply } from "./response-reservation.ts";
 import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
-import { parseHostAndPort } from "./host-and-port.ts";
 import { getBufferedBody } from "./read-node-body-text.ts";
 import { parseRequestTarget } from "./request-target.ts";
 

@@ -40,17 +40,6 @@ function postJson(url: string, body: object, headers: Record<string, string> = {
 describe.each(LENIENCY_LEVELS)("a server with the leniency %s", (leniency) => {
   const isLenient = leniency === "all";
 
-  it("reads a 1.0 method without a version header as the Java SDK sends it, or as 0.3 [B-05, B-06, B-07]", async () => {
-    const { url } = await listen(leniency);
-    const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }] };
-    const request = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } };
-    expect(await (await postJson(url, request)).json()).toMatchObject(
-      isLenient ? { result: { task: {} } } : { error: { code: -32601 } },
-    );
-    const overRest = await postJson(`${url}/message:send`, { message: { ...message, messageId: "m2" } });
-    expect(overRest.status).toBe(isLenient ? 200 : 404);
-  });
-
   it("serves the card with a slash after its path, or not", async () => {
     const { url } = await listen(leniency);
     for (const base of [url, `${url}/a2a/echo`]) {

@@ -85,6 +85,13 @@ export function toAgentEntries(
         `The value of ${JSON.stringify(id)} in createServer is not an agent; create one with agent(…), or with adkAgent(…) for an ADK agent.`,
       );
     }
+    for (const [name, allowed] of Object.entries(ALLOWED_AGENT_VALUES)) {
+      const value = agent[name as keyof typeof ALLOWED_AGENT_VALUES];
+      if (value !== undefined && !(allowed as readonly string[]).includes(value))
+        throw new Error(
+          `${JSON.stringify(name)} of the agent ${JSON.stringify(id)} is ${JSON.stringify(value)}; use one of ${formatValues(allowed)}.`,
+        );
+    }
     if (!isAgentId(id)) {
       throw new Error(
         `The agent id ${JSON.stringify(id)} is not valid in a URL; use letters, digits, ".", "_", "~", and "-".`,
@@ -92,6 +99,18 @@ export function toAgentEntries(
     }
   }
   return entries;
+}
+
+/** The values of an agent's members, because types do not protect untyped code. */
+const ALLOWED_AGENT_VALUES = {
+  afterRestart: ["fail", "restart", "resume"],
+  concurrentTurns: ["queue", "refuse", "parallel"],
+  respondsWith: ["task", "either"],
+  whileWorking: ["refuse", "queue"],
+} satisfies { readonly [Name in keyof Agent]?: readonly Agent[Name][] };
+
+function formatValues(values: readonly string[]): string {
+  return values.map((value) => JSON.stringify(value)).join(", ");
 }
 
 /** The id of an agent without an id whose description is not available synchronously. */

@@ -63,8 +63,8 @@ export interface ServerOptions {
   /**
    * A2A version that the server assumes for a request without an `A2A-Version` header. The value `0.3`
    * selects A2A 0.3, as the specification requires. The value `infer` selects the A2A version that the path
-   * or body of the request suggests, and otherwise A2A 0.3. Default: `infer`, or `0.3` if `peerLeniency` is
-   * `none`.
+   * or body of the request suggests, and otherwise A2A 0.3. Clients of A2A 1.0 that omit the header, such as
+   * a2a-java 1.0.0.Alpha3, require `infer`. Default: `0.3`.
    */
   readonly missingVersionPolicy?: "0.3" | "infer";
   /**

@@ -211,6 +211,11 @@ describe("a value that is not an agent", () => {
     ["a generator function", async function* () {}, "The argument of createServer is a function"],
     ["an ADK agent", { name: "weather", runAsync() {} }, "The argument of createServer is an ADK agent"],
     ["an undefined agent", { weather: undefined }, 'The value of "weather" in createServer is not an agent'],
+    [
+      "an agent with an unknown value",
+      { weather: { ...messageCommandTestAgent, afterRestart: "retry" } },
+      `"afterRestart" of the agent "weather" is "retry"; use one of "fail", "restart", "resume".`,
+    ],
   ])("is rejected before the store is opened: %s", (_, agents, message) => {
     expect(() => createServer(agents as never)).toThrow(message);
   });

@@ -17,6 +17,7 @@ export {
   checkpointSqliteFile,
   hasRecordedLoss,
   measureSqliteFile,
+  SqliteSessions,
   SqliteStore,
   type SqliteStoreOptions,
 } from "./sqlite/index.ts";

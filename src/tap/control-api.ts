@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { isObject, isLoopbackHost } from "../protocol/index.ts";
+import { findHostRefusal, isObject } from "../protocol/index.ts";
 import type { ActiveFaultRule, FaultSwitches } from "./faults/fault-switches.ts";
 import { sendProblem } from "./http/send-problem.ts";
 
@@ -64,8 +64,7 @@ async function handle(
   targets: TapStatusJson["targets"],
 ): Promise<void> {
   // A web page that rebinds its host name to loopback has another host, and knows no token.
-  const host = URL.parse(`http://${request.headers.host}`)?.hostname ?? "";
-  if (!isLoopbackHost(host))
+  if (findHostRefusal(request.headersDistinct["host"], "127.0.0.1") !== undefined)
     return sendProblem(response, 403, "The control API accepts only loopback hosts.");
   if (!isSameSecret(request.headers.authorization ?? "", `Bearer ${token}`))
     return sendProblem(response, 401, "Send the token of the tap: Authorization: Bearer TOKEN.", {

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from "../protocol/index.ts";
+import { findHostRefusal } from "../protocol/index.ts";
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import {
@@ -8,6 +8,7 @@ import {
 } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import type { InterfacePort } from "./cards/card-rewriter.ts";
 import { isThisMachine, toCanonicalOrigin, type InterfaceAddress } from "./cards/parse-interface-address.ts";
 import { GrpcRelay } from "./grpc/grpc-relay.ts";
 import { HttpRelay } from "./http/http-relay.ts";
@@ -24,12 +25,17 @@ interface TapListener {
 /** Maximum time in milliseconds for which a listener that closes waits for the last lines of its calls. */
 const MAX_CALL_END_MS = 2_000;
 
+/** Maximum number of ports for the further addresses in the cards of one target. */
+const MAX_INTERFACE_PORTS = 16;
+
 /** The ports of the tap: one for each target, and one for each further address in the cards of the targets. */
 export class TapListeners {
   readonly #context: RelayContext;
   readonly #host: string;
   readonly #targets: readonly URL[];
   readonly #listeners = new Map<string, Promise<TapListener>>();
+  /** The listeners for the addresses in the cards of each target. */
+  readonly #interfaceKeys = new Map<URL, Set<string>>();
 
   constructor(context: RelayContext, host: string, targets: readonly URL[]) {
     this.#context = context;
@@ -38,24 +44,30 @@ export class TapListeners {
   }
 
   /**
-   * Returns the port for an address in a card, and starts its listener if necessary. Resolves with `undefined` if no
-   * target has the host of the address. A card could otherwise direct the tap to any host in the network of the tap.
+   * Returns the port for an address in a card, and starts its listener if necessary. Returns `foreign` if no target has
+   * the host of the address: a card could otherwise direct the tap to any host in the network of the tap. Returns
+   * `excess` if the target has the maximum number of ports: a card could otherwise occupy all ports of the machine.
    */
-  async openPortForInterface(address: InterfaceAddress): Promise<number | undefined> {
+  async openPortForInterface(address: InterfaceAddress): Promise<InterfacePort> {
     const { protocol, origin } = address;
     const { hostname } = new URL(origin);
     const target = this.#targets.find((known) => new URL(toCanonicalOrigin(known)).hostname === hostname);
-    if (!target) return undefined;
+    if (!target) return "foreign";
     // All names of this machine are one host in `origin`, but a server may listen on only one of its addresses.
     const upstreamUrl = new URL(origin);
     if (isThisMachine(target.hostname)) upstreamUrl.hostname = target.hostname;
+    const key = getListenerKey(protocol, upstreamUrl);
+    const keys = this.#interfaceKeys.get(target) ?? new Set();
+    this.#interfaceKeys.set(target, keys);
+    if (!this.#listeners.has(key) && keys.size >= MAX_INTERFACE_PORTS) return "excess";
+    if (!this.#listeners.has(key)) keys.add(key);
     return await this.openPort(protocol, upstreamUrl, 0);
   }
 
   /** Returns the port for an origin, and starts its listener if necessary. `port` 0 selects a free port. */
   async openPort(protocol: "http" | "grpc", upstreamUrl: URL, port: number): Promise<number> {
     const origin = toCanonicalOrigin(upstreamUrl);
-    const key = `${protocol} ${origin}`;
+    const key = getListenerKey(protocol, upstreamUrl);
     let listener = this.#listeners.get(key);
     if (!listener) {
       listener =
@@ -80,9 +92,12 @@ export class TapListeners {
     const relay = new HttpRelay(this.#context, origin, upstreamUrl, killSwitch);
     // A stream may be open for hours, and the agent decides how long a request may take.
     const server = createHttpServer({ requestTimeout: 0 }, (request, response) => {
-      if (!this.#isOwnHost(request.headers.host)) {
-        const message = `The tap does not accept the Host header ${JSON.stringify(request.headers.host ?? "").slice(0, 100)}. Use the address that the tap prints.`;
-        return sendProblem(response, 403, message);
+      // The agent receives its own host name, so that the agent cannot refuse a foreign one.
+      const { host } = request.headersDistinct;
+      const refusal = findHostRefusal(host, this.#host);
+      if (refusal !== undefined) {
+        const message = `The tap does not accept the Host header ${JSON.stringify(host?.join(", ") ?? "").slice(0, 100)}. Use the address that the tap prints.`;
+        return sendProblem(response, refusal, message);
       }
       trackCall(calls, relay.relay(request, response));
     });
@@ -114,16 +129,10 @@ export class TapListeners {
     await once(server, "listening");
     return (server.address() as AddressInfo).port;
   }
+}
 
-  /**
-   * Returns whether a request on loopback addresses this machine. With DNS rebinding, a web page could otherwise reach
-   * the agent through the tap, because the agent receives its own host name.
-   */
-  #isOwnHost(authority = ""): boolean {
-    if (!isLoopbackHost(this.#host)) return true;
-    const hostname = URL.parse(`http://${authority}`)?.hostname;
-    return hostname !== undefined && (isLoopbackHost(hostname) || hostname.endsWith(".localhost"));
-  }
+function getListenerKey(protocol: string, upstreamUrl: URL): string {
+  return `${protocol} ${toCanonicalOrigin(upstreamUrl)}`;
 }
 
 function resetAll(sockets: ReadonlySet<Socket>): void {

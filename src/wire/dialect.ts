@@ -86,6 +86,8 @@ export interface JsonRpcDialect extends OperationCodec {
 export interface SseEventEncoder {
   encodeEvent(event: LogEvent): string;
   encodeFailure(error: A2AError): string;
+  /** Encodes the end of a complete stream after its last event. */
+  encodeEnd?(lastEvent: LogEvent): string;
 }
 
 /** A codec for one protocol version over HTTP+JSON. */

@@ -35,9 +35,10 @@ export function toErrorDetails(error: A2AError): JsonObject[] {
   return details;
 }
 
-/** Message of a received error, and the reason to use if the details contain no reason. */
+/** Message and code of a received error, and the reason to use if the details contain no reason. */
 interface ErrorMessageAndFallbackReason {
   message: string;
+  code: number | undefined;
   /** Reason of the error if the error details contain no known reason. */
   fallbackReason: ErrorReason;
 }
@@ -48,10 +49,10 @@ interface ErrorMessageAndFallbackReason {
  */
 export function fromErrorDetails(
   details: unknown,
-  { message, fallbackReason: fallback }: ErrorMessageAndFallbackReason,
+  { message, code, fallbackReason: fallback }: ErrorMessageAndFallbackReason,
 ): A2AError {
   let reason = fallback;
-  const options: A2AErrorOptions & { details: JsonObject[] } = { details: [] };
+  const options: A2AErrorOptions & { details: JsonObject[] } = { details: [], code };
   // 0.3 servers and some 1.0 servers send one object instead of the array that 1.0 requires.
   for (const detail of Array.isArray(details) ? details : [details]) {
     if (!isObject(detail)) continue;

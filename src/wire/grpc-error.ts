@@ -24,20 +24,22 @@ export function toGrpcError(error: A2AError, revision: SpecPatchVersion): GrpcEr
 }
 
 /**
- * Converts the status of a failed gRPC call to an error. The member `status` can be the name of any gRPC
- * status, including those that A2A does not use.
+ * Converts the status of a failed gRPC call to an error. The parameter `status` can be the name of any gRPC
+ * status, including those that A2A does not use. The parameter `code` is the number of the status.
  */
 export function fromGrpcError(
   operation: OperationName,
   status: string,
   message: string,
   details: readonly JsonObject[] = [],
+  code?: number,
 ): A2AError {
   // Some 0.3 implementations send the error name only as a prefix of the message.
   const [, name, rest = ""] = /^(\w+Error): ([^]*)$/.exec(message) ?? [];
   const reason = findReasonByErrorName(name);
   return fromErrorDetails(details, {
     message: (reason ? rest : message) || `The agent returned gRPC status ${status}.`,
+    code,
     fallbackReason:
       reason ??
       ERROR_REASONS_BY_OPERATION[operation]?.[status] ??

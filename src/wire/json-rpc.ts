@@ -146,6 +146,7 @@ export function fromJsonRpcError(json: unknown, httpStatus = 200): A2AError {
       typeof message === "string" && message !== ""
         ? message
         : `The agent returned error ${formatJsonValue(code)}.`,
+    code: typeof code === "number" ? code : undefined,
     fallbackReason:
       findReasonByJsonRpcCode(code) ?? (httpStatus >= 400 ? getReasonByHttpStatus(httpStatus) : "INTERNAL"),
   });

@@ -9,7 +9,6 @@ export type LeniencyName =
   | "base64TextOfFile"
   | "timestampWithoutOffset"
   | "zeroPageSize"
-  | "missingVersionHeader"
   | "slashAfterCardPath"
   | "scopesAsList";
 
@@ -47,12 +46,6 @@ export const LENIENCIES: Readonly<Record<LeniencyName, Leniency>> = {
     appliesTo: "ListTasks of A2A 1.0 over gRPC",
     deviation: "A request without a page size has the page size 0.",
     treatment: "The server uses its default page size.",
-  },
-  missingVersionHeader: {
-    peer: "a2a-java 1.0.0.Alpha3",
-    appliesTo: "A2A 1.0 over JSON-RPC and HTTP+JSON",
-    deviation: "The request has no `A2A-Version` header, which means A2A 0.3 (A2A §3.6.2).",
-    treatment: "A method name or path that only A2A 1.0 has selects A2A 1.0.",
   },
   slashAfterCardPath: {
     peer: "clients that append a slash to every path",

@@ -128,6 +128,7 @@ describe("an error of another server", () => {
   it("may be the code and message of 0.3", () => {
     expect(fromRestError(404, { code: -32001, message: "no" })).toMatchObject({
       reason: "TASK_NOT_FOUND",
+      code: -32001,
       message: "no",
     });
   });

@@ -39,6 +39,7 @@ export function fromRestError(status: number, body: unknown): A2AError {
   );
   return fromErrorDetails(error.details, {
     message: typeof message === "string" ? message : `The agent returned HTTP status ${status}.`,
+    code: typeof error.code === "number" ? error.code : status,
     fallbackReason:
       findReasonByJsonRpcCode(error.code) ??
       findReasonByProblemType(error.type) ??

@@ -96,7 +96,7 @@ export const CLI_REQUIREMENTS: readonly CliRequirement[] = [
   ["TX_001", 1, "13.1", "the card's interfaces decide the transport, in their order"],
   ["TX_002", 1, "13.1, 6.5", "the first that is spoken here; --transport repeats, the first is best"],
   ["TX_003", 1, "13.1", "the tenant of the interface is in every request, or in none"],
-  ["VER_001", 1, "13.2", "A2A-Version in every request, never below 1.0 unasked"],
+  ["VER_001", 1, "13.2", "A2A-Version in every request, below 1.0 only if the card offers nothing newer"],
   ["DEFAULT_001", 1, "6.5", "six defaults, each with a flag against it, and the help tells them"],
   [
     "CONFIG_001",

@@ -148,6 +148,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       engine: "types",
       client: "whole",
       server: { onlyIn: "adk/to-a2a.ts" },
+      stores: { onlyIn: "adk/sessions/sqlite-session-service.ts" },
     },
     packages: ["@google/adk", "@google/genai", "ai", "@ai-sdk/*", "zod"],
     allowsNode: true,
@@ -157,6 +158,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   dev: { rooms: { engine: "types" }, allowsNode: true },
   mcp: {
     rooms: {
+      "data-structures": "whole",
       protocol: "whole",
       telemetry: "whole",
       "usage-checks": "whole",
@@ -222,6 +224,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       protocol: "whole",
       "usage-checks": "whole",
+      logging: "whole",
       wire: "whole",
       trace: "whole",
       engine: "types",

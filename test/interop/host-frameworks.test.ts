@@ -102,7 +102,12 @@ describe("a server with a base path", () => {
     const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hello" }] };
     const sent = await app.request("/agents/message:send", {
       method: "POST",
-      headers: { ...headers, "content-type": "application/json", "sec-fetch-site": "cross-site" },
+      headers: {
+        ...headers,
+        "a2a-version": "1.0",
+        "content-type": "application/json",
+        "sec-fetch-site": "cross-site",
+      },
       body: JSON.stringify({ message }),
     });
     expect([sent.status, sent.headers.get("access-control-allow-origin")]).toEqual([

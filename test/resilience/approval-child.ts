@@ -4,7 +4,8 @@
  */
 import { LlmAgent, LogLevel, LongRunningFunctionTool, setLogLevel } from "@google/adk";
 import { z } from "zod";
-import { ScriptedLlm, toA2a } from "../../src/adk/index.ts";
+import { adkAgent, ScriptedLlm } from "../../src/adk/index.ts";
+import { createServer } from "../../src/server/index.ts";
 
 const [file = "", port = "0"] = process.argv.slice(2);
 setLogLevel(LogLevel.ERROR);
@@ -21,11 +22,13 @@ const model = new ScriptedLlm(
     const answer = results[0]?.response;
     if (!answer) return { call: "refund", args: { euros: Number(text) } };
     if (answer["status"] === "pending") return "Asked.";
-    return `${String(answer["euros"])} euros are on their way, and here is a long goodbye.`;
+    // A plain text is in `result`.
+    return `${String(answer["euros"] ?? answer["result"])} euros are on their way, and here is a long goodbye.`;
   },
   { delayMs: 20 },
 );
 
-const server = toA2a(new LlmAgent({ name: "refunds", model, tools: [refund] }), { store: `sqlite:${file}` });
+const agent = adkAgent(new LlmAgent({ name: "refunds", model, tools: [refund] }));
+const server = createServer({ refunds: agent }, { store: `sqlite:${file}` });
 const { url } = await server.listen({ port: Number(port) });
 process.send?.(url);

@@ -24,7 +24,7 @@ function createApproval({ status }: Task, euros: number): Part[] {
 const AMOUNTS = Array.from({ length: 20 }, (_, n) => n + 1);
 
 describe("the server of an ADK agent that is killed", () => {
-  it("while waiting for approvals, continues with each of them", async () => {
+  it("while waiting for approvals, continues with each of them, and with answers in words", async () => {
     const file = await createTempFile();
     const before = await startChild(CHILD_SCRIPT, file);
     const remote = await connect(before.url);
@@ -38,9 +38,11 @@ describe("the server of an ADK agent that is killed", () => {
 
     const after = await connect((await startChild(CHILD_SCRIPT, file)).url);
     const done = await Promise.all(
-      questions.map(async (task, at) =>
-        requireTask(await after.send(createApproval(task, AMOUNTS[at] as number), { taskId: task.id })),
-      ),
+      questions.map(async (task, at) => {
+        const euros = AMOUNTS[at] as number;
+        const answer = at % 2 === 0 ? createApproval(task, euros) : `${euros}`;
+        return requireTask(await after.send(answer, { taskId: task.id }));
+      }),
     );
     for (const [at, task] of done.entries()) {
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");

@@ -58,16 +58,11 @@ async function listen(
 
 /** Serves the agent files as `colloquy serve` does. */
 async function serveDirectory(directory: string, store: `sqlite:${string}`): Promise<Record<string, string>> {
-  const adk = new AdkAgentFactory(store, {});
+  const adk = new AdkAgentFactory({});
   const { agents, previousAgentIds, skipped } = await loadAgentFiles([directory], adk);
   expect(skipped).toEqual([]);
   const urls = await listen(agents, { store, previousAgentIds });
-  adk.adoptEarlierSessions();
-  const closeServer = close;
-  close = async () => {
-    await closeServer();
-    adk.close();
-  };
+  await adk.adoptEarlierSessions(store.slice("sqlite:".length));
   return urls;
 }
 

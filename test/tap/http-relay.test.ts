@@ -233,12 +233,41 @@ describe("the tap", () => {
       "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
     );
     expect(foreign).toMatch(/^HTTP\/1\.1 403 /);
+    for (const hosts of ["Host: a@localhost", "Host: localhost\r\nHost: evil.example"]) {
+      const forged = await exchangeBytes(tap.url, `GET / HTTP/1.1\r\n${hosts}\r\nConnection: close\r\n\r\n`);
+      expect(forged).toMatch(/^HTTP\/1\.1 400 /);
+    }
     // A Java client offers HTTP/2, which a server may ignore.
     const h2c = await exchangeBytes(
       tap.url,
       "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
     );
     expect(h2c).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it("opens at most 16 ports for the addresses in the cards of a target", async () => {
+    const card = {
+      name: "many",
+      supportedInterfaces: Array.from({ length: 40 }, (_, at) => ({
+        url: `http://127.0.0.1:${2_000 + at}/`,
+        protocolBinding: "JSONRPC",
+        protocolVersion: "1.0",
+      })),
+    };
+    const url = await startUpstream(
+      (_, response) =>
+        void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(card)),
+    );
+    const tap = await startTap([url]);
+    for (let times = 0; times < 2; times++) {
+      const response = await fetch(`${tap.url}/.well-known/agent-card.json`);
+      const { supportedInterfaces } = (await response.json()) as typeof card;
+      const isChanged = supportedInterfaces.map((one, at) => one.url !== card.supportedInterfaces[at]?.url);
+      expect(isChanged.filter(Boolean)).toHaveLength(16);
+    }
+    expect(tap.warnings).toEqual([
+      "The tap does not record all interfaces of many, because its card has too many addresses. To record an interface, add --to with its URL.",
+    ]);
   });
 
   it("refuses requests that lead back to itself", async () => {

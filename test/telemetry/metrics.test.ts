@@ -1,3 +1,5 @@
+import { connect as connectSocket } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   agent,
@@ -29,6 +31,14 @@ async function serve(
   const server = createServer(parrot, { store: "memory", observer: false, ...options });
   closers.push(() => server.close({ graceMs: 0 }));
   return { server, address: await server.listen() };
+}
+
+/** Sends GET /metrics with Host headers, and returns the status of the response. */
+async function readStatus(port: number, hosts: readonly string[]): Promise<number> {
+  const lines = ["GET /metrics HTTP/1.1", ...hosts.map((host) => `Host: ${host}`), "Connection: close"];
+  return Number(
+    (await text(connectSocket(port, "127.0.0.1").end(`${lines.join("\r\n")}\r\n\r\n`))).split(" ")[1],
+  );
 }
 
 async function readMetrics(url: string, init?: RequestInit): Promise<string> {
@@ -93,6 +103,18 @@ describe("GET /metrics", () => {
     });
     await (await connect(address.url)).send("Hello");
     expect(seen).toEqual(["begin", "end"]);
+  });
+
+  it("of the separate server on loopback are not for web pages of foreign hosts", async () => {
+    const { address } = await serve({ metrics: { port: 0 } });
+    const port = address.metrics?.port ?? 0;
+    for (const [hosts, status] of [
+      [["localhost:9464"], 200],
+      [["evil.example"], 403],
+      [["a@localhost"], 400],
+      [["localhost", "evil.example"], 400],
+    ] as const)
+      expect([hosts, await readStatus(port, hosts)]).toEqual([hosts, status]);
   });
 
   it("of the separate server exists only at its path", async () => {

@@ -1,3 +1,4 @@
+import { createLogObserver } from "../../../src/logging/index.ts";
 import { runCliInTestProcess } from "../../../src/cli/cli-test-process.fixture.ts";
 import { startHostileServer, type HostileAnswer } from "../../../src/cli/hostile-server.fixture.ts";
 import { defineBoundaryAttack, type BoundaryAttack } from "../attack.ts";
@@ -23,6 +24,12 @@ export const attack: BoundaryAttack = defineBoundaryAttack({
           if (CONTROL.test(err)) problems.add(`stderr of ${command} has control characters`);
         }
     server.close();
+    const log: string[] = [];
+    createLogObserver({ format: "pretty", write: (line) => log.push(line) }).onError?.({
+      where: "agent",
+      error: "failed\n12:00:00 info store: forged",
+    });
+    if (/^12:00:00 info/m.test(log.join(""))) problems.add("an error forges an entry of the log");
     return { problems: [...problems] };
   },
 });

@@ -6,7 +6,7 @@ import {
   RequestContext,
   ServerCallContext,
 } from "@a2a-js/sdk/server";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { publishToA2aJsEventBus } from "../../client/publish-to-a2a-js-event-bus.fixture.ts";
 import { collect, connect, type A2AClient } from "../../client/index.ts";
 import type { Run } from "../../engine/index.ts";
@@ -421,5 +421,24 @@ describe("an executor whose turn was canceled before it started", () => {
     const output = fromExecutor(executor, card).execute(run)[Symbol.asyncIterator]();
     await expect(output.next()).rejects.toThrow("gone");
     expect(begun).toBe(0);
+  });
+});
+
+describe("fromExecutor with version 0.3 of the SDK", () => {
+  it("states the required version", async () => {
+    vi.resetModules();
+    vi.doMock("@a2a-js/sdk", () => import("a2a-js-sdk-0.3"));
+    vi.doMock("@a2a-js/sdk/server", () => import("a2a-js-sdk-0.3/server"));
+    try {
+      const adapter = await import("./index.ts");
+      const executor = { execute: async () => {}, cancelTask: async () => {} };
+      expect(() => adapter.fromExecutor(executor, card)).toThrow(
+        "fromExecutor requires version 1 of @a2a-js/sdk, but version 0.3 is installed. Run: npm install @a2a-js/sdk@1",
+      );
+    } finally {
+      vi.doUnmock("@a2a-js/sdk");
+      vi.doUnmock("@a2a-js/sdk/server");
+      vi.resetModules();
+    }
   });
 });

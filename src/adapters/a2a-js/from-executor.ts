@@ -14,6 +14,7 @@ import { isFirstTurnInTask } from "../conversation-store.ts";
 import { registerRunOfRequest } from "./run-of-request.ts";
 import { QueuedEventBus } from "./queued-event-bus.ts";
 import {
+  assertSdkVersion1,
   fromSdkArtifactUpdate,
   fromSdkMessage,
   fromSdkStatusUpdate,
@@ -55,6 +56,7 @@ const assertKnownOptions = defineOptionNames<ExecutorOptions>()(
  */
 export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: ExecutorOptions = {}): Agent {
   assertKnownOptions(options);
+  assertSdkVersion1();
   const description = toAgentDescription(card);
   assertValidAgentCard(description);
   return {

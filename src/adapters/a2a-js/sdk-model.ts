@@ -1,8 +1,9 @@
-import {
+// Version 0.3 lacks the values of the package. Named imports would fail before `assertSdkVersion1` reports the version.
+import * as sdk from "@a2a-js/sdk";
+import type {
   AgentCard as SdkCard,
-  type Artifact as SdkArtifact,
+  Artifact as SdkArtifact,
   Message as SdkMessage,
-  SendMessageRequest,
   Task as SdkTask,
   TaskArtifactUpdateEvent as SdkArtifactUpdate,
   TaskStatusUpdateEvent as SdkStatusUpdate,
@@ -10,18 +11,28 @@ import {
 import { RequestContext, ServerCallContext, UnauthenticatedUser, type User } from "@a2a-js/sdk/server";
 import { isFirstTurnInTask } from "../conversation-store.ts";
 import type { AgentDescription, AgentMessage, Run } from "../../engine/index.ts";
-import type {
-  AgentCard,
-  Message,
-  Task,
-  TaskArtifactUpdateEvent,
-  TaskStatusUpdateEvent,
+import {
+  A2AError,
+  type AgentCard,
+  type Message,
+  type Task,
+  type TaskArtifactUpdateEvent,
+  type TaskStatusUpdateEvent,
 } from "../../protocol/index.ts";
+
+/** Throws an error if the installed version of the SDK is 0.3, on which `@google/adk` depends. */
+export function assertSdkVersion1(): void {
+  if ("AgentCard" in sdk) return;
+  throw new A2AError(
+    "INTERNAL",
+    "fromExecutor requires version 1 of @a2a-js/sdk, but version 0.3 is installed. Run: npm install @a2a-js/sdk@1",
+  );
+}
 
 /** Creates the SDK request context for a message. */
 export async function toRequestContext(run: Run): Promise<RequestContext> {
   const { taskId, contextId, message, caller, configuration, metadata, protocolVersion, extensions } = run;
-  const request = SendMessageRequest.fromJSON({ tenant: caller.tenant, configuration, metadata });
+  const request = sdk.SendMessageRequest.fromJSON({ tenant: caller.tenant, configuration, metadata });
   const { principal, tenant } = caller;
   const context = new ServerCallContext({
     requestedExtensions: [...extensions],
@@ -43,14 +54,14 @@ function createSdkUser(userName: string): User {
 }
 
 function toSdkTask(task: Task): SdkTask {
-  const converted = SdkTask.fromJSON(task);
+  const converted = sdk.Task.fromJSON(task);
   converted.history.forEach((message, index) => restoreNullDataParts(message, task.history?.[index]));
   converted.artifacts.forEach((artifact, index) => restoreNullDataParts(artifact, task.artifacts?.[index]));
   return converted;
 }
 
 function toSdkMessage(message: Message): SdkMessage {
-  const converted = SdkMessage.fromJSON(message);
+  const converted = sdk.Message.fromJSON(message);
   restoreNullDataParts(converted, message);
   return converted;
 }
@@ -69,19 +80,19 @@ function restoreNullDataParts(
 // The SDK serializes A2A 1.0 JSON, which these casts assume. The engine validates the events again.
 
 export function fromSdkTask(task: SdkTask): Task {
-  return SdkTask.toJSON(task) as Task;
+  return sdk.Task.toJSON(task) as Task;
 }
 
 export function fromSdkMessage(message: SdkMessage): AgentMessage {
-  return omitEngineSetMessageFields(SdkMessage.toJSON(message) as Message);
+  return omitEngineSetMessageFields(sdk.Message.toJSON(message) as Message);
 }
 
 export function fromSdkStatusUpdate(update: SdkStatusUpdate): TaskStatusUpdateEvent {
-  return SdkStatusUpdate.toJSON(update) as TaskStatusUpdateEvent;
+  return sdk.TaskStatusUpdateEvent.toJSON(update) as TaskStatusUpdateEvent;
 }
 
 export function fromSdkArtifactUpdate(update: SdkArtifactUpdate): TaskArtifactUpdateEvent {
-  return SdkArtifactUpdate.toJSON(update) as TaskArtifactUpdateEvent;
+  return sdk.TaskArtifactUpdateEvent.toJSON(update) as TaskArtifactUpdateEvent;
 }
 
 /** Removes the message fields that the engine sets: the task id, the context id, and the role. */
@@ -105,7 +116,7 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
     defaultOutputModes,
     skills,
     ...description
-  } = SdkCard.toJSON(card) as AgentCard;
+  } = sdk.AgentCard.toJSON(card) as AgentCard;
   return {
     ...description,
     ...removeInvalidInputOutputModes("defaultInputModes", defaultInputModes),

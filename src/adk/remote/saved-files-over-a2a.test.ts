@@ -52,7 +52,7 @@ describe("a file that an ADK agent saves", () => {
       {
         artifactId: "chart.png_0",
         name: "chart.png",
-        parts: [{ raw: png.inlineData.data, mediaType: "image/png" }],
+        parts: [{ raw: png.inlineData.data, mediaType: "image/png", filename: "chart.png" }],
         metadata: { adk_author: "far" },
       },
     ]);
@@ -77,9 +77,9 @@ describe("a file that an ADK agent saves", () => {
   it("stays content of an event if the caller has no artifact service", async () => {
     const remote = createTestRemoteAgent(await serveChartAgent());
     const events = await new TestAdkConversation(remote).sendUserMessage("draw");
-    expect(events.flatMap(({ content, partial }) => (partial ? [] : (content?.parts ?? [])))).toContainEqual(
-      png,
-    );
+    expect(events.flatMap(({ content, partial }) => (partial ? [] : (content?.parts ?? [])))).toContainEqual({
+      inlineData: { ...png.inlineData, displayName: "chart.png" },
+    });
   });
 
   // Ids as in `include_artifacts_in_a2a_event_interceptor` of ADK for Python 2.13.0.

@@ -2,6 +2,9 @@ import { defineOptionNames } from "../../usage-checks/index.ts";
 import { MemorySessionRepository } from "./memory-session-repository.ts";
 import { RepositorySessionService } from "./repository-session-service.ts";
 
+/** Maximum number of sessions in memory, unless the program sets another one. */
+export const DEFAULT_MAX_SESSIONS = 10_000;
+
 /** Options of `MemorySessionService`. */
 export interface MemorySessionOptions {
   /** Maximum number of sessions in memory. Default: 10,000. */
@@ -23,7 +26,7 @@ export class MemorySessionService extends RepositorySessionService {
   constructor(options: MemorySessionOptions = {}) {
     super();
     assertKnownOptions(options);
-    const { maxSessions = 10_000 } = options;
+    const { maxSessions = DEFAULT_MAX_SESSIONS } = options;
     if (!Number.isInteger(maxSessions) || maxSessions < 2) {
       throw new RangeError(`"maxSessions" is ${maxSessions}. Use an integer of at least 2.`);
     }

@@ -1,9 +1,6 @@
-import { resolve } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
+import type { SessionRepository } from "../../engine/index.ts";
+import { SqliteSessions } from "../../stores/index.ts";
 import { RepositorySessionService } from "./repository-session-service.ts";
-import { adoptSessionsOfEarlierApps } from "./adopt-sessions-of-earlier-apps.ts";
-import { openSqlite } from "./sqlite-file.ts";
-import { SqliteSessionRepository } from "./sqlite-session-repository.ts";
 
 /** Options of `SqliteSessionService`. */
 export interface SqliteSessionServiceOptions {
@@ -20,9 +17,7 @@ export interface SqliteSessionServiceOptions {
  * row, regardless of the length of the session.
  */
 export class SqliteSessionService extends RepositorySessionService {
-  readonly #path: string;
-  readonly #options: SqliteSessionServiceOptions;
-  #openDatabase: { db: DatabaseSync; repository: SqliteSessionRepository } | undefined;
+  readonly #sessions: SqliteSessions;
 
   /**
    * Accepts the path of a SQLite file. The service opens the file on first use, and creates the file if it
@@ -30,8 +25,7 @@ export class SqliteSessionService extends RepositorySessionService {
    */
   constructor(path: string, options: SqliteSessionServiceOptions = {}) {
     super();
-    this.#path = resolve(path);
-    this.#options = options;
+    this.#sessions = new SqliteSessions(path, options.currentAppNamesByEarlierName);
   }
 
   /** Opens the file, which otherwise happens on first use. */
@@ -40,17 +34,10 @@ export class SqliteSessionService extends RepositorySessionService {
   }
 
   close(): void {
-    this.#openDatabase?.db.close();
-    this.#openDatabase = undefined;
+    this.#sessions.close();
   }
 
-  protected override getRepository(): SqliteSessionRepository {
-    if (!this.#openDatabase) {
-      const db = openSqlite(this.#path);
-      const { currentAppNamesByEarlierName: names } = this.#options;
-      if (names) adoptSessionsOfEarlierApps(db, names);
-      this.#openDatabase = { db, repository: new SqliteSessionRepository(db) };
-    }
-    return this.#openDatabase.repository;
+  protected override getRepository(): SessionRepository {
+    return this.#sessions.repository;
   }
 }

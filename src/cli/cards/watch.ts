@@ -3,14 +3,13 @@ import { Command, Option } from "commander";
 import type { CliContext } from "../cli-context.ts";
 import { parsePort } from "../client-options.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { createUsageError } from "../cli-error.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import {
   addOutputFormatOptions,
   type OutputFormatOptions,
   type RunSelectionOptions,
 } from "./cards-command-options.ts";
-import { startWatchServer, type WatchServer } from "./watch/watch-server.ts";
+import { startWatchServer } from "./watch/watch-server.ts";
 import { waitForAbort } from "../wait-for-abort.ts";
 
 interface CardsWatchOptions extends RunSelectionOptions, OutputFormatOptions {
@@ -38,19 +37,17 @@ async function runCardsWatch(
 ): Promise<void> {
   const { streams } = context;
   const reportedRuns = new Set<string>();
-  const server = await withPortInUseError(port, () =>
-    startWatchServer({
-      file: resolve(file),
-      title: file,
-      port,
-      ...(run !== undefined && { runId: run }),
-      onForeignRun: (runId) => {
-        if (!reportedRuns.has(runId))
-          streams.err(`The file also has run ${runId}. Use --run ${runId} to watch it.\n`);
-        reportedRuns.add(runId);
-      },
-    }),
-  );
+  const server = await startWatchServer({
+    file: resolve(file),
+    title: file,
+    port,
+    ...(run !== undefined && { runId: run }),
+    onForeignRun: (runId) => {
+      if (!reportedRuns.has(runId))
+        streams.err(`The file also has run ${runId}. Use --run ${runId} to watch it.\n`);
+      reportedRuns.add(runId);
+    },
+  });
   try {
     new OutputWriter(streams, output).writeResultIfJsonFormat({ url: server.url });
     streams.err(`Watching ${file}\n\n  ${server.url}\n\nCtrl-C stops it.\n`);
@@ -58,15 +55,5 @@ async function runCardsWatch(
     await waitForAbort(context.interruptSignal);
   } finally {
     await server.close();
-  }
-}
-
-async function withPortInUseError(port: number, start: () => Promise<WatchServer>): Promise<WatchServer> {
-  try {
-    return await start();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    const hint = "Choose another port, or omit --port to use any free port.";
-    throw createUsageError(`Port ${port} is in use.`, hint, error);
   }
 }

@@ -15,7 +15,7 @@ import {
 } from "../../dev/index.ts";
 import type { Server } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
-import { applyConfig, readConfig } from "../serve/apply-config-file.ts";
+import { applyConfig, readConfig, warnAboutIgnoredConfigFiles } from "../serve/apply-config-file.ts";
 import { renderTryCommands } from "../serve.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { serveUntilStopped, type AgentsToServe, type ServeOptions } from "../serve/serve-until-stopped.ts";
@@ -49,6 +49,7 @@ export async function serveWithReload(
   const stopReporting = reportUncaughtErrors((text) => context.streams.err(text), context.cwd);
   try {
     const config = await readConfig(configName, context.cwd);
+    if (configName === undefined) warnAboutIgnoredConfigFiles(config, paths, context);
     if (config) applyConfig(command, config);
     const serve = new ReloadingServer({ paths, configName, config }, modules, context);
     await serveUntilStopped(command.opts<DevOptions>(), context, (adk) => serve.loadAgents(adk));

@@ -4,7 +4,7 @@ import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { ScriptedLlm } from "../../adk/index.ts";
 import { collect, connect } from "../../client/index.ts";
 import { getText } from "../../protocol/index.ts";
-import { createServer } from "../../server/index.ts";
+import { createServer, type StoreOption } from "../../server/index.ts";
 import { createTempTestDirectoryWithFiles } from "../cli-test-process.fixture.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 
@@ -33,12 +33,12 @@ describe.each(Object.entries(STORES))(
 
 /** Serves two agents, sends two messages to the first agent and one to the second, and returns the answers. */
 async function countMessages(storeUrl: string): Promise<string[]> {
-  const adk = new AdkAgentFactory(storeUrl, {});
+  const adk = new AdkAgentFactory({});
   const agents = {
     one: await adk.createAgentFromAdk(createCounterAgent(), { id: "one" }),
     other: await adk.createAgentFromAdk(createCounterAgent(), { id: "other" }),
   };
-  const server = createServer(agents, { store: adk.store });
+  const server = createServer(agents, { store: storeUrl as StoreOption });
   const { agents: served } = await server.listen();
   const texts: string[] = [];
   for (const { url } of [served[0]!, served[0]!, served[1]!]) {
@@ -47,6 +47,5 @@ async function countMessages(storeUrl: string): Promise<string[]> {
     if ("task" in answer) texts.push(getText(answer.task.artifacts?.[0]?.parts ?? []));
   }
   await server.close();
-  adk.close();
   return texts;
 }

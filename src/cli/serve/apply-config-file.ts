@@ -3,11 +3,16 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { ServeConfig } from "../../config/index.ts";
 import { didYouMean } from "../../usage-checks/index.ts";
+import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import { parseDuration } from "../client-options.ts";
 import { importFile } from "./import-file.ts";
 
 const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
+
+const UNSUPPORTED_CONFIG_FILE_NAMES = ["cts", "cjs", "json", "yaml"].map(
+  (extension) => `colloquy.config.${extension}`,
+);
 
 /** Server configuration with absolute paths, and the path of the file that contains the configuration. */
 type LoadedConfig = ServeConfig & { readonly file: string };
@@ -67,12 +72,58 @@ const CONFIG_TYPE_DESCRIPTIONS: Record<ConfigValueType, string> = {
  * if no configuration file exists.
  */
 export async function readConfig(named: string | undefined, cwd: string): Promise<LoadedConfig | undefined> {
-  const name = named ?? CONFIG_FILE_NAMES.find((one) => existsSync(join(cwd, one)));
-  if (name === undefined) return undefined;
-  const file = resolve(cwd, name);
+  const file = named === undefined ? findConfigFile(cwd) : resolve(cwd, named);
+  if (file === undefined) return undefined;
   if (!existsSync(file)) throw createUsageError(`The configuration file ${file} does not exist.`);
   const { default: config } = await importConfig(file);
   return resolveConfigPaths(parseConfig(config, file), file);
+}
+
+/** Warns about configuration files that a command without `--config` does not read. */
+export function warnAboutIgnoredConfigFiles(
+  config: LoadedConfig | undefined,
+  paths: readonly string[],
+  { cwd, streams }: Pick<CliContext, "cwd" | "streams">,
+): void {
+  for (const text of describeIgnoredConfigFiles(config?.file, cwd, paths)) streams.err(`warning: ${text}\n`);
+}
+
+/**
+ * Describes the configuration files that a command ignores in favor of `used`, and the reasons. If the working directory
+ * has no configuration file, a file in its nearest parent directory or next to an agent of `paths` is ignored, too.
+ */
+export function describeIgnoredConfigFiles(
+  used: string | undefined,
+  cwd: string,
+  paths: readonly string[],
+): string[] {
+  const files = [...CONFIG_FILE_NAMES, ...UNSUPPORTED_CONFIG_FILE_NAMES]
+    .map((name) => join(cwd, name))
+    .filter((file) => file !== used && existsSync(file));
+  const reason = used ? `the command uses ${used}` : "its name does not end in .ts, .mts, .js, or .mjs";
+  const warnings = files.map((file) => `${file} is ignored, because ${reason}.`);
+  if (used) return warnings;
+  const agentPaths = paths.map((path) => resolve(cwd, path));
+  const elsewhere = [
+    listParentFolders(cwd).map(findConfigFile).find(Boolean),
+    ...agentPaths.flatMap((path) => [path, dirname(path)]).map(findConfigFile),
+  ];
+  const outside = [...new Set(elsewhere)]
+    .filter((file) => file !== undefined)
+    .map(
+      (file) =>
+        `${file} is ignored, because it is not in the working directory. To use the file, pass --config ${file}.`,
+    );
+  return [...warnings, ...outside];
+}
+
+function findConfigFile(folder: string): string | undefined {
+  return CONFIG_FILE_NAMES.map((name) => join(folder, name)).find((file) => existsSync(file));
+}
+
+function listParentFolders(folder: string): string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [] : [parent, ...listParentFolders(parent)];
 }
 
 async function importConfig(file: string): Promise<Record<string, unknown>> {

@@ -12,7 +12,7 @@ async function loadFromDirectory(
   ...names: string[]
 ): Promise<{ ids: string[]; skipped: string[] }> {
   const paths = names.length > 0 ? names.map((name) => join(directory, name)) : [directory];
-  const { agents, skipped } = await loadAgentFiles(paths, new AdkAgentFactory("memory", {}));
+  const { agents, skipped } = await loadAgentFiles(paths, new AdkAgentFactory({}));
   return { ids: Object.keys(agents), skipped: skipped.map((line) => line.replace(`${directory}/`, "")) };
 }
 

@@ -8,12 +8,13 @@ import {
   type Server,
   type ServerOptions,
   type ServerRole,
+  type StoreOption,
 } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { assertRecordWritable } from "../assert-record-writable.ts";
-import { CliError, createUsageError } from "../cli-error.ts";
+import { CliError, createPortInUseError, createUsageError, isPortInUseError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { readPackageVersion } from "../package-version.ts";
@@ -113,14 +114,14 @@ export async function serveUntilStopped(
 ): Promise<void> {
   if (options.record !== undefined) await assertRecordWritable(options.record);
   const observer = createStderrLogObserver(context, options);
-  const adk = new AdkAgentFactory(options.store, observer);
+  const adk = new AdkAgentFactory(observer);
   // The import of an agent file may never end.
   const plan = await untilAborted(load(adk), context.interruptSignal);
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
   const mounted = await mountConsole(options, plan, authenticate !== undefined);
   const server = createServerOrUsageError(plan.agents, options.commandName, {
-    store: adk.store,
+    store: options.store as StoreOption,
     observer,
     ...mounted?.serverOptions,
     ...plan.serverOptions,
@@ -158,7 +159,7 @@ export async function serveUntilStopped(
     const address = await listenOnNextFreePort(server, options, context);
     isListening = true;
     context.continueWithoutReader?.();
-    adk.adoptEarlierSessions();
+    await adk.adoptEarlierSessions(server.store.filePath);
     const { url, agents, grpc, metrics } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
     const consoleUrl = mounted?.renderUrl(url);
@@ -188,7 +189,6 @@ export async function serveUntilStopped(
     await server.close(isListening && options.drain !== undefined ? { drainMs: options.drain } : {});
     mounted?.console.close();
     await plan.close?.();
-    adk.close();
   }
 }
 
@@ -303,14 +303,12 @@ export async function listenOnNextFreePort(
       if (next !== port) streams.err(`Port ${port} is in use; using ${next}.\n`);
       return address;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw createStartError(error, options);
+      if (!isPortInUseError(error)) throw createStartError(error, options);
       if (next < last) continue;
-      throw new CliError(
-        "A2ACLI_ERR_INTERNAL",
+      throw createPortInUseError(
         last === port
           ? `Port ${port} is in use. Stop the process that uses it, or choose another port.`
           : `The ports ${port} to ${last} are in use. Choose another port.`,
-        "--port selects the port; 0 selects any free port.",
         error,
       );
     }

@@ -60,7 +60,7 @@ describe("the surface", () => {
     for (const words of [
       "(default: the order of the agent's card)",
       'default: "text"',
-      "(default: 1.0; older ones only if you say so)",
+      "(default: 1.0, or 0.3 if the card offers only 0.3)",
       "(default: they are verified)",
       "(default: 2s)",
       "(default: never)",

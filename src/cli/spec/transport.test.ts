@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../../adapters/index.ts";
+import type { Agent } from "../../engine/index.ts";
 import {
   buildTestAgentCard,
   startRequestRecordingTestServer,
@@ -158,14 +159,17 @@ describe("the version", () => {
     await runCliExpectingSuccess(["send", patched.url, "hello"]);
   });
 
-  it("is never below 1.0 by default: an agent of 0.3 is rejected with a hint [VER_001]", async () => {
-    const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
-      createCardInterface(baseUrl, "JSONRPC", "0.3"),
-    ]);
-    const error = await runCliExpectingError(["send", url, "hello"]);
+  it("is 0.3 for an agent whose card offers only 0.3, unless the user requests 1.0 [VER_001]", async () => {
+    const generate = async function* ({ text }: { text: string }) {
+      yield `You said: ${text}`;
+    };
+    const old = agent({ name: "old", description: "Supports A2A 0.3" }, generate);
+    const server = createServer(old, { store: "memory", versions: ["0.3"] });
+    const { url } = await server.listen();
+    expect((await runCliExpectingSuccess(["send", url, "hello"])).out).toContain("You said: hello");
+    const error = await runCliExpectingError(["send", url, "hello", "--a2a-version", "1.0"]);
     expect(error).toMatchObject({ code: "VersionNotSupportedError", exit: 1 });
-    expect(error.hint).toContain("--a2a-version 0.3");
-    expect(seen.every(({ method }) => method === "GET")).toBe(true);
+    await server.close();
   });
 
   it("is 0.3 on request [VER_001, DEFAULT_001]", async () => {
@@ -200,6 +204,24 @@ describe("the version", () => {
       a2aCode: -32009,
       exit: 1,
     });
+  });
+});
+
+describe("a server with several agents", () => {
+  it("is reported with the agent that the command chose, unless the URL names an agent", async () => {
+    const generate = async function* () {
+      yield "hi";
+    };
+    const [first, second] = ["first", "second"].map((name) => agent({ name, description: name }, generate));
+    const server = createServer({ first, second } as Record<string, Agent>, { store: "memory" });
+    const { url } = await server.listen();
+    const { err } = await runCliExpectingSuccess(["send", url, "hello"]);
+    expect(err).toBe(
+      `note: ${url} has 2 agents. This command uses ${url}/a2a/first. Other agents: ${url}/a2a/second\n`,
+    );
+    const named = await runCliExpectingSuccess(["send", `${url}/a2a/second`, "hello"]);
+    expect(named.err).toBe("");
+    await server.close();
   });
 });
 

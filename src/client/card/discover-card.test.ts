@@ -65,6 +65,20 @@ describe("an agent is found", () => {
 });
 
 describe("an agent that is not found", () => {
+  it("is reported with the agents that the server lists", async () => {
+    for (const prefix of ["", "/agents"]) {
+      const { url } = await serveCards({
+        [`${prefix}/a2a`]: () => ({ agents: [{ id: "hello" }, { id: "weather" }, { id: "\u001b[31m" }, 7] }),
+      });
+      await expect(connect(`${url}${prefix}/a2a/wether`)).rejects.toMatchObject({
+        reason: "NOT_FOUND",
+        message: expect.stringContaining(
+          `The server has the agents ${url}${prefix}/a2a/hello and ${url}${prefix}/a2a/weather. `,
+        ) as string,
+      });
+    }
+  });
+
   it("is reported with every URL that was tried", async () => {
     const { url } = await serveCards({});
     await expect(connect(`${url}/a`)).rejects.toMatchObject({
@@ -83,7 +97,9 @@ describe("an agent that is not found", () => {
   it("is unavailable if no server listens, and is requested only once", async () => {
     await expect(connect("http://127.0.0.1:1")).rejects.toMatchObject({
       reason: "UNAVAILABLE",
-      message: expect.stringMatching(/Tried:\n {2}http:.*No answer[^\n]*$/) as string,
+      message: expect.stringMatching(
+        /^No answer from http:[^\n]*\nFound no agent card for http:[^\n]* Tried:\n {2}http:[^\n]*$/,
+      ) as string,
     });
   });
 
@@ -100,6 +116,13 @@ describe("an agent that is not found", () => {
       reason: "INVALID_AGENT_RESPONSE",
       message: expect.stringContaining("not an agent card") as string,
     });
+  });
+
+  it("is not requested with credentials outside of the option auth", async () => {
+    const options = { bearer: "secret", apiKey: "secret" } as ConnectOptions;
+    await expect(connect("http://127.0.0.1:1", options)).rejects.toThrow(
+      'connect has no option "bearer". Set auth: { bearer }. connect has no option "apiKey". Set auth: { apiKey }.',
+    );
   });
 
   it("has an invalid URL", async () => {

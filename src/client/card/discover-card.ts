@@ -1,5 +1,6 @@
 import { A2AError, type AgentCard, stripTrailingCharacters } from "../../protocol/index.ts";
 import { type CardFetchOptions, fetchCard, fetchCardBeforeDeadline, type FetchedCard } from "./fetch-card.ts";
+import { listServerAgentUrls } from "./list-server-agents.ts";
 
 const WELL_KNOWN_PATH = "/.well-known/agent-card.json";
 /** The well-known path of agent cards before A2A 0.3. */
@@ -37,8 +38,24 @@ async function tryCandidateUrls(
     // The remaining candidates are on the same host.
     if (result.reason === "UNAVAILABLE") break;
   }
-  const message = `Found no agent card for ${agentUrl}. Pass the URL of an agent, its host, or its card. Tried:\n  ${attempts.join("\n  ")}`;
-  throw new A2AError(failure?.reason ?? "NOT_FOUND", message, { cause: failure });
+  const reason = failure?.reason ?? "NOT_FOUND";
+  const agentUrls =
+    reason === "NOT_FOUND" && url.pathname !== "/"
+      ? await listServerAgentUrls(fetchOptions.transportOptions, url, signal)
+      : [];
+  // Without an answer, nothing is known about the card.
+  const silence = reason === "UNAVAILABLE" && failure?.cause !== undefined ? `${failure.message}\n` : "";
+  const message = `${silence}Found no agent card for ${agentUrl}. ${formatServerAgents(agentUrls)}Pass the URL of an agent, its host, or its card. Tried:\n  ${attempts.join("\n  ")}`;
+  throw new A2AError(reason, message, { cause: failure });
+}
+
+const MAX_PRINTED_AGENTS = 10;
+
+function formatServerAgents(urls: readonly string[]): string {
+  if (urls.length === 0) return "";
+  const shown = urls.slice(0, MAX_PRINTED_AGENTS);
+  const all = urls.length > shown.length ? [...shown, `${urls.length - shown.length} more`] : shown;
+  return `The server has the agent${urls.length > 1 ? "s" : ""} ${new Intl.ListFormat("en").format(all)}. `;
 }
 
 function parseAgentUrl(location: unknown): URL {

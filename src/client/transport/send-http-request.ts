@@ -266,7 +266,7 @@ export function toResponseError(response: Response, body: unknown): A2AError {
 export function addRetryAfterToError(error: A2AError, response: Response): A2AError {
   const delayMs = parseRetryAfter(response.headers.get("retry-after"), getWallTimeMs());
   if (error.retryAfter !== undefined || delayMs === undefined) return error;
-  const { violations, metadata, details, cause } = error;
+  const { reason, message, violations, metadata, details, code, cause } = error;
   const retryAfter = delayMs / 1_000;
-  return new A2AError(error.reason, error.message, { violations, metadata, details, cause, retryAfter });
+  return new A2AError(reason, message, { violations, metadata, details, code, cause, retryAfter });
 }

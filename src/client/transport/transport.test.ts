@@ -168,6 +168,21 @@ describe("a response", () => {
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who?" });
   });
 
+  it("that is an error keeps the peer's numeric code", async () => {
+    for (const code of [-32050, 418]) {
+      const { remote } = await connectToRequestRecordingTestServer((response) => {
+        response.setHeader("retry-after", "7");
+        sendTestJsonResponse(response, { jsonrpc: "2.0", id: 1, error: { code, message: "no" } });
+      });
+      await expect(remote.send("x")).rejects.toMatchObject({ reason: "INTERNAL", code, retryAfter: 7 });
+    }
+    const { remote } = await connectToRequestRecordingTestServer(
+      (response) => sendTestJsonResponse(response, {}, 418),
+      { binding: "HTTP+JSON" },
+    );
+    await expect(remote.send("x")).rejects.toMatchObject({ reason: "INVALID_PARAMS", code: 418 });
+  });
+
   it("is rejected if it is too large [E14]", async () => {
     const { remote } = await connectToRequestRecordingTestServer(
       createTestJsonRpcResponder({ ...task, metadata: { x: "y".repeat(10_000) } }),

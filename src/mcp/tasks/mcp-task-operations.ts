@@ -1,6 +1,7 @@
 import type { A2AClient } from "../../client/index.ts";
-import { A2AError, isTerminal, type Task } from "../../protocol/index.ts";
+import { A2AError, isInterrupted, isTerminal, type Task } from "../../protocol/index.ts";
 import { isA2AError } from "../is-a2a-error.ts";
+import { QuestionLimiter } from "../question-limiter.ts";
 import type { McpTask } from "./mcp-task.ts";
 import { type McpTaskReference, parseMcpTaskId } from "./mcp-task-id.ts";
 import { decodeTaskAnswer, findTaskQuestion } from "./task-question.ts";
@@ -30,25 +31,32 @@ interface LocatedMcpTask {
 }
 
 /**
- * The operations of MCP Tasks, which read and change A2A tasks. The operations keep no state, so they also
- * work for tasks from an earlier process. An agent accepts operations on a task only from the caller that
+ * The operations of MCP Tasks, which read and change A2A tasks. The operations keep no state except for the times of
+ * questions, so they also work for tasks from an earlier process. An agent accepts operations on a task only from the caller that
  * owns the task.
  */
 export class McpTaskOperations {
+  readonly questionLimiter: QuestionLimiter = new QuestionLimiter();
   readonly #agents: ReadonlyMap<string, McpTaskAgent>;
 
   constructor(agents: ReadonlyMap<string, McpTaskAgent>) {
     this.#agents = agents;
   }
 
+  /** Converts an A2A task. The model answers the question of the task if the agent has asked the user too often. */
+  toMcpTask(task: Task, reference: McpTaskReference, canAskUser: boolean): McpTask {
+    return toMcpTask(
+      task,
+      reference,
+      canAskUser && (!isInterrupted(task.status.state) || this.questionLimiter.allows(task)),
+    );
+  }
+
   /** Returns the current state of an MCP task (`tasks/get`). */
   async get(id: string, call: McpTaskCall): Promise<McpTask> {
     const { reference, client, callOptions } = this.#locate(id, call);
-    return toMcpTask(
-      await client.tasks.get(reference.taskId, { ...callOptions, historyLength: 0 }),
-      reference,
-      call.canAskUser,
-    );
+    const task = await client.tasks.get(reference.taskId, { ...callOptions, historyLength: 0 });
+    return this.toMcpTask(task, reference, call.canAskUser);
   }
 
   /**
@@ -60,7 +68,7 @@ export class McpTaskOperations {
     const { reference, client, callOptions } = this.#locate(id, call);
     const { taskId } = reference;
     const task = await client.tasks.get(taskId, { ...callOptions, historyLength: 0 });
-    const question = findTaskQuestion(task);
+    const question = findTaskQuestion(task, reference.agentId);
     if (!question || !Object.hasOwn(responses, question.key)) return;
     const answer = decodeTaskAnswer(task, responses[question.key]);
     if (!answer)
@@ -93,7 +101,7 @@ export class McpTaskOperations {
     for (;;) {
       const task = await client.tasks.get(reference.taskId, { ...callOptions, historyLength: 0 });
       if (JSON.stringify(task.status) !== JSON.stringify(last))
-        yield toMcpTask(task, reference, call.canAskUser);
+        yield this.toMcpTask(task, reference, call.canAskUser);
       last = task.status;
       if (isTerminal(last.state)) return;
       await waitForStatusUpdate(client, task, callOptions);

@@ -75,7 +75,7 @@ describe.each([[true], [false]])("MCP Tasks with the official client (A2A stream
       status: "completed",
       result: { content: [{ type: "text", text: "You live in Köln." }] },
     });
-    expect(questions).toEqual(["Which city?"]);
+    expect(questions).toEqual(['The agent "parrot" asks: Which city?']);
   });
 
   it("cancels the agent's task", async () => {
@@ -117,7 +117,7 @@ describe("MCP Tasks", () => {
     });
     const execution = await host.session.callTool(TOOL, { message: "authenticate" });
     expect((await execution.settle()).outcome.status).toBe("cancelled");
-    expect(questions).toEqual(["Sign in at https://example.com/in"]);
+    expect(questions).toEqual(['The agent "parrot" asks: Sign in at https://example.com/in']);
   });
 
   it("cancels the task if the user refuses to answer", async () => {

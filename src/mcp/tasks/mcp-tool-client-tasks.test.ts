@@ -180,7 +180,7 @@ describe("the tool client with an MCP server that creates MCP tasks", () => {
   it("returns a question, and continues the task with the answer", async () => {
     const { tools } = await openTools({ acceptsQuestions: true });
     const { question } = await tools.callTool(TOOL, { message: "ask" });
-    expect(question).toMatchObject({ text: "Which city?" });
+    expect(question).toMatchObject({ text: 'The agent "parrot" asks: Which city?' });
     const options = { taskId: question?.taskId ?? "", answer: "Köln" };
     expect(await tools.callTool(TOOL, {}, options)).toMatchObject({ text: "You live in Köln." });
   });
@@ -330,7 +330,7 @@ describe("an agent whose tool call is an MCP task", () => {
     const client = await connect((await serveAgent(guide, "memory")).url);
     const asked = await client.send("ask");
     if (!("task" in asked)) throw new Error("no task");
-    expect(getText(asked.task.status.message?.parts ?? [])).toBe("Which city?");
+    expect(getText(asked.task.status.message?.parts ?? [])).toBe('The agent "parrot" asks: Which city?');
     const answered = await client.send("Rome", { taskId: asked.task.id });
     expect(answered).toMatchObject({
       task: {

@@ -1,4 +1,5 @@
 import { getText, isInterrupted, type JsonObject, type Task } from "../../protocol/index.ts";
+import { formatQuestion } from "../question-limiter.ts";
 import { stripInvisibleAndTruncateText } from "../sanitize-text.ts";
 import type { McpInputRequest } from "./mcp-task.ts";
 
@@ -24,7 +25,7 @@ export type TaskAnswer =
  * Converts the question of an interrupted task to an MCP elicitation. A sign-in request becomes a form
  * without fields. Returns `undefined` if the task has no question that contains text.
  */
-export function findTaskQuestion({ status }: Task): TaskQuestion | undefined {
+export function findTaskQuestion({ status }: Task, agentId: string): TaskQuestion | undefined {
   const { state, message, timestamp } = status;
   if (!isInterrupted(state)) return undefined;
   const question = stripInvisibleAndTruncateText(getText(message?.parts ?? []), 4000);
@@ -37,7 +38,7 @@ export function findTaskQuestion({ status }: Task): TaskQuestion | undefined {
       method: "elicitation/create",
       params: {
         mode: "form",
-        message: question,
+        message: formatQuestion(agentId, question),
         requestedSchema: { type: "object", properties, required: Object.keys(properties) },
       },
     },

@@ -33,7 +33,7 @@ export function toMcpTask(task: Task, reference: McpTaskReference, canAskUser: b
     pollIntervalMs: POLL_INTERVAL_MS,
   };
   if (state === "TASK_STATE_CANCELED") return { ...fields, status: "cancelled" };
-  const question = canAskUser ? findTaskQuestion(task) : undefined;
+  const question = canAskUser ? findTaskQuestion(task, reference.agentId) : undefined;
   if (question)
     return { ...fields, status: "input_required", inputRequests: { [question.key]: question.request } };
   return isTerminal(state) || isInterrupted(state)

@@ -127,14 +127,21 @@ function FunctionResultForm(props: {
 }): VNode {
   const { question, isSending, onAnswer } = props;
   const fields = [
-    { name: "response", title: "Response as JSON", isRequired: true, input: { type: "json" } },
+    {
+      name: "response",
+      title: "Response, as text or as a JSON object",
+      isRequired: true,
+      input: { type: "text", htmlType: "text", isLong: true },
+    },
   ] as const;
   return (
     <SchemaForm
       fields={fields}
       submitLabel="Send the response"
       isDisabled={isSending}
-      onSubmit={({ response }) => onAnswer(question.buildAnswer(response ?? null))}
+      onSubmit={({ response }) =>
+        onAnswer(question.buildAnswer(typeof response === "string" ? response : ""))
+      }
     />
   );
 }

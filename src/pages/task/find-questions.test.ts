@@ -31,11 +31,31 @@ describe("the questions of a waiting task", () => {
     });
   });
 
-  it("ask for the result of another ADK call", () => {
+  it.each([
+    ["green", { result: "green" }],
+    ["12", { result: "12" }],
+    ['{ "color": "green" }', { color: "green" }],
+  ])("ask for the result of another ADK call, which is text or a JSON object: %s", (entry, response) => {
     const part = { data: { id: "c", name: "measure", args: {} }, metadata: { adk_type: "function_call" } };
-    expect(findQuestions(createTask([part]))).toMatchObject([
-      { kind: "function-call", title: "Result of measure" },
-    ]);
+    const [question] = findQuestions(createTask([part]));
+    expect(question).toMatchObject({ kind: "function-call", title: "Result of measure" });
+    expect(question?.kind === "function-call" && question.buildAnswer(entry)).toEqual({
+      data: { id: "c", name: "measure", response },
+      metadata: { adk_type: "function_response" },
+    });
+  });
+
+  it("contain a form for the response schema of an ADK call", () => {
+    const args = { message: "Which size?", response_schema: { type: "object", properties: { size: {} } } };
+    const part = {
+      data: { id: "c", name: "adk_request_input", args },
+      metadata: { adk_type: "function_call" },
+    };
+    const [question] = findQuestions(createTask([part]));
+    expect(question).toMatchObject({ kind: "form", title: "Which size?", fields: [{ name: "size" }] });
+    expect(question?.kind === "form" && question.buildAnswer({ size: "L" })).toMatchObject({
+      data: { id: "c", response: { size: "L" } },
+    });
   });
 
   it.each([

@@ -26,7 +26,8 @@ export type TaskQuestion =
       readonly key: string;
       readonly title: string;
       readonly input?: JsonValue;
-      readonly buildAnswer: (response: JsonValue) => DataPart;
+      /** Accepts a text, or the text of a JSON object. */
+      readonly buildAnswer: (entry: string) => DataPart;
     }
   /** The agent sent a JSON Schema of its answer. */
   | {
@@ -93,13 +94,21 @@ function findFunctionCall(
 ): TaskQuestion | undefined {
   if (typeof id !== "string" || typeof name !== "string" || metadata?.["adk_type"] !== "function_call")
     return undefined;
-  const answer = (response: JsonValue): DataPart => ({
+  const answer = (response: JsonObject): DataPart => ({
     data: { id, name, response },
     metadata: { adk_type: "function_response" },
   });
   const input = args === undefined ? {} : { input: args };
-  if (!APPROVAL_NAME_PATTERN.test(name))
-    return { kind: "function-call", key: id, title: `Result of ${name}`, ...input, buildAnswer: answer };
+  const { message, response_schema: schema } = isObject(args) ? args : {};
+  const fields = listSchemaFields(schema);
+  if (fields !== undefined) {
+    const title = typeof message === "string" ? message : `Result of ${name}`;
+    return { kind: "form", key: id, title, fields, buildAnswer: answer };
+  }
+  if (!APPROVAL_NAME_PATTERN.test(name)) {
+    const buildAnswer = (entry: string): DataPart => answer(parseObject(entry) ?? { result: entry });
+    return { kind: "function-call", key: id, title: `Result of ${name}`, ...input, buildAnswer };
+  }
   const member = name === CONFIRMATION_CALL_NAME ? "confirmed" : "approved";
   return {
     kind: "approval",
@@ -109,6 +118,15 @@ function findFunctionCall(
     buildAnswer: (isApproved, reason) =>
       answer({ [member]: isApproved, ...(reason === "" ? {} : { reason }) }),
   };
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function findSchema(value: JsonValue | undefined): JsonObject | undefined {

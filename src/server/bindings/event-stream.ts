@@ -8,6 +8,8 @@ import type { HttpReply, ResponseSink } from "../http-exchange.ts";
 export interface EventStreamEncoder {
   encodeEvent(event: LogEvent): string;
   encodeFailure(error: A2AError): string;
+  /** Encodes the end of a complete stream after its last event. By default, the stream ends without a final text. */
+  encodeEnd?(lastEvent: LogEvent): string;
   /**
    * Returns true if the event is the last event of the stream. The task can continue after the end of the
    * stream.
@@ -138,10 +140,12 @@ class EventStream implements SwapRemoveSetItem {
   }
 
   async writeEvents(): Promise<void> {
+    let lastEvent: LogEvent | undefined;
     try {
       for (;;) {
         const events = await this.#subscription.next();
         if (!events) break;
+        lastEvent = events.at(-1);
         // One write sends the events that are ready, up to `MAX_CHUNK_LENGTH`.
         let text = "";
         let isOver = false;
@@ -161,6 +165,7 @@ class EventStream implements SwapRemoveSetItem {
         }
       }
       if (!this.#subscription.isComplete) throw createStreamInterruptedError();
+      if (lastEvent && this.#encoder.encodeEnd) void this.#write(this.#encoder.encodeEnd(lastEvent));
     } catch (error) {
       const failure = this.#reportError("stream", error);
       this.#subscription.close({ reason: "cut", error: failure.reason });

@@ -113,7 +113,7 @@ interface EncodedOperationParamsWithCodec {
   /** Whether the server assigns an id to a message without a `messageId`. Default: false. */
   readonly autoMessageId?: boolean;
   /** Default values for service parameters that the request does not contain. */
-  readonly serviceDefaults?: Pick<ServiceParameters, "resumeAfterSeq" | "needsTask">;
+  readonly serviceDefaults?: Pick<ServiceParameters, "resumeAfterSeq" | "needsTask" | "endsAtInputRequest">;
 }
 
 /**
@@ -195,6 +195,7 @@ function decodeAndPerform(
     requestTraceparent: observed?.traceparent,
     parentTask: serverExtensions.findParentTask(params),
     needsTask: serviceDefaults?.needsTask,
+    endsAtInputRequest: serviceDefaults?.endsAtInputRequest,
     resumeAfterSeq: lastEventSeq ?? serviceDefaults?.resumeAfterSeq,
   };
   const decoded = codec.decodeParams(

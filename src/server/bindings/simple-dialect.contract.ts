@@ -150,6 +150,23 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
       expect(answered.result).toMatchObject({ taskId, status: "completed" });
     });
 
+    it("ends the event stream of a task when the task waits for input", async () => {
+      const taskId = await create("ask");
+      const question = await readNamedSseTestEvents(await events(taskId));
+      expect(question).toMatchObject([
+        { name: "message", data: { role: "agent", parts: [{ text: "what?" }], taskId } },
+        { name: "done", data: { type: "done", status: "running", waitingFor: "input", taskId } },
+      ]);
+      expect(await readNamedSseTestEvents(await events(taskId))).toEqual(question);
+      await rpc("message/send", { message: say("echo that"), taskId });
+      // The question is answered, so the stream continues after the question.
+      const answered = await readNamedSseTestEvents(await events(taskId));
+      expect(answered.map(({ name }) => name)).toEqual(["message", "artifact", "done"]);
+      expect(answered.at(-1)?.data).toMatchObject({ status: "completed" });
+      const lastEventId = { "last-event-id": String(question.at(-1)?.id) };
+      expect(await readNamedSseTestEvents(await events(taskId, lastEventId))).toEqual(answered.slice(1));
+    });
+
     it("streams named events without an envelope", async () => {
       const response = await post(
         "message/stream",

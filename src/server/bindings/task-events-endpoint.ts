@@ -30,9 +30,9 @@ export function matchTaskEventsPath(
 }
 
 /**
- * Streams all past and future events of a task. With `Last-Event-ID`, streams only the events after that
- * event. When `tasks/create` returns, the task already has events. The stream therefore starts with the first
- * event.
+ * Streams the events of a task until the task ends or waits for its user. With `Last-Event-ID`, streams only the
+ * events after that event. When `tasks/create` returns, the task already has events. The stream therefore starts
+ * with the first event.
  */
 export async function handleTaskEvents(
   authenticated: AuthenticatedRequest,
@@ -47,7 +47,7 @@ export async function handleTaskEvents(
       binding: "HTTP+JSON",
       version: "0.3",
       params: { taskId },
-      serviceDefaults: { resumeAfterSeq: 0 },
+      serviceDefaults: { resumeAfterSeq: 0, endsAtInputRequest: true },
     });
     if (!("stream" in outcome)) throw new Error("SubscribeToTask returned no stream");
     return context.eventStreams.createSseHttpReply(outcome.stream, taskEventStreamCodec, outcome.headers);

@@ -169,8 +169,11 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
     await endpoint.close();
   });
 
-  it("is inferred from the form of a request by default [B-07]", async () => {
-    const { endpoint } = await open({ parrot: messageCommandTestAgent }, { store: "memory" });
+  it("can be inferred from the form of a request [B-07]", async () => {
+    const { endpoint } = await open(
+      { parrot: messageCommandTestAgent },
+      { store: "memory", missingVersionPolicy: "infer" },
+    );
     const call = async (method: string, message: object): Promise<unknown> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, endpoint)).json();
     const newer = { messageId: "n1", role: "ROLE_USER", parts: [{ text: "echo x" }] };

@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { A2AError } from "../../protocol/index.ts";
+import { A2AError, findHostRefusal } from "../../protocol/index.ts";
 import { type MetricRegistry, PROMETHEUS_CONTENT_TYPE, renderPrometheusText } from "../../telemetry/index.ts";
 import { assertHttpMethodAllowed } from "../bindings/method-not-allowed-error.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
@@ -26,12 +26,17 @@ export function handleMetricsRequest(
   return { status: 200, headers, body: renderPrometheusText(registry) };
 }
 
-/** Creates an HTTP server that replies to `GET /metrics` without authentication, for a port inside of the network. */
-export function createMetricsListener(registry: MetricRegistry): Server {
+/**
+ * Creates an HTTP server that replies to `GET /metrics` without authentication, for a port inside of the network. On
+ * loopback, the server refuses foreign Host headers, so that web pages cannot read the metrics by DNS rebinding.
+ */
+export function createMetricsListener(registry: MetricRegistry, host: string): Server {
   return createServer((request, response) => {
+    const refusal = findHostRefusal(request.headersDistinct["host"], host);
     const isFound = request.url?.split("?", 1)[0] === METRICS_PATH;
     const isAllowed = request.method === "GET" || request.method === "HEAD";
-    if (!isFound || !isAllowed) response.writeHead(isFound ? 405 : 404).end();
+    if (refusal !== undefined) response.writeHead(refusal).end();
+    else if (!isFound || !isAllowed) response.writeHead(isFound ? 405 : 404).end();
     else
       response
         .writeHead(200, { "content-type": PROMETHEUS_CONTENT_TYPE, "cache-control": "no-store" })

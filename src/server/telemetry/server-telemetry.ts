@@ -136,7 +136,7 @@ export class ServerTelemetry {
   async listen(): Promise<{ readonly host: string; readonly port: number } | undefined> {
     const { port, host = "127.0.0.1" } = this.#metricsOptions;
     if (port === undefined || !this.#registry) return undefined;
-    const listener = createMetricsListener(this.#registry);
+    const listener = createMetricsListener(this.#registry, host);
     await new Promise<void>((resolve, reject) => {
       listener.once("error", (cause) =>
         reject(

@@ -7,6 +7,7 @@ const RECORDED_HEADERS = [
   "x-a2a-extensions",
   "accept",
   "content-type",
+  "idempotency-key",
   "last-event-id",
   "traceparent",
   "tracestate",

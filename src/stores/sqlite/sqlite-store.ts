@@ -13,6 +13,7 @@ import type {
   TaskListPage,
   TaskListQuery,
   PushStore,
+  SessionRepository,
   TaskDeletionStore,
   TaskScope,
   TaskStore,
@@ -22,6 +23,7 @@ import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { LogEvent } from "../../protocol/index.ts";
 import { adoptTasksOfEarlierIds } from "./adopt-tasks-of-earlier-ids.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
+import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { createSqliteDeletionStore } from "./sqlite-deletion-store.ts";
 import { backupOpenDatabase } from "./shared-file-operations.ts";
@@ -92,6 +94,7 @@ export class SqliteStore implements TaskStore {
   readonly #heldLeases = new HeldTaskLeases();
   readonly deletionStore: TaskDeletionStore;
   readonly #options: SqliteStoreOptions;
+  readonly #sessions: SqliteSessions;
   readonly #connection: SqliteConnection;
   /** Present if the store searches text. */
   #textIndexer: TaskTextIndexer | undefined;
@@ -102,8 +105,14 @@ export class SqliteStore implements TaskStore {
     this.#options = options;
     this.filePath = resolve(path);
     this.name = `sqlite:${path}`;
+    this.#sessions = new SqliteSessions(path);
     this.#connection = new SqliteConnection(path, this.name, this.#heldLeases);
     this.deletionStore = createSqliteDeletionStore(this.#connection);
+  }
+
+  /** Sessions of agent frameworks in the same file. The first access opens another connection, which `close` closes. */
+  get sessionRepository(): SessionRepository {
+    return this.#sessions.repository;
   }
 
   get health(): StoreHealth {
@@ -126,6 +135,7 @@ export class SqliteStore implements TaskStore {
     const closeFile = this.#connection.prepareClose();
     this.#heldLeases.clear();
     await textIndexer?.stop();
+    this.#sessions.close();
     await closeFile();
   }
 

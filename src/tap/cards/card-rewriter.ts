@@ -4,11 +4,14 @@ import type { AgentDirectory } from "./agent-directory.ts";
 import { type InterfaceAddress, parseInterfaceAddress } from "./parse-interface-address.ts";
 import { listCardInterfaces, rewriteCardUrls } from "./rewrite-card-urls.ts";
 
-/**
- * Returns the port of the tap's listener for an address, and starts the listener if necessary. Resolves with
- * `undefined` if the tap does not forward to the address.
- */
-export type OpenListenerPort = (address: InterfaceAddress) => Promise<number | undefined>;
+/** The port of the tap's listener for an address, or why the tap opens no port. */
+export type InterfacePort = number | "foreign" | "excess";
+
+/** Returns the port of the tap's listener for an address, and starts the listener if necessary. */
+export type OpenListenerPort = (address: InterfaceAddress) => Promise<InterfacePort>;
+
+/** Cards are of strangers, and each warning is remembered. */
+const MAX_WARNINGS = 100;
 
 /** Directs the interfaces of agent cards to the tap, and records the cards. */
 export class CardRewriter {
@@ -55,8 +58,13 @@ export class CardRewriter {
     const urls = new Map<string, string>();
     for (const { url, binding } of listCardInterfaces(card)) {
       const address = parseInterfaceAddress(url, binding);
-      const port = address && (await this.#openPort(address));
-      if (port !== undefined) urls.set(`${binding} ${url}`, replaceHostAndPort(url, clientHostname, port));
+      const port = address ? await this.#openPort(address) : "foreign";
+      if (typeof port === "number")
+        urls.set(`${binding} ${url}`, replaceHostAndPort(url, clientHostname, port));
+      else if (port === "excess")
+        this.#warnOnce(
+          `The tap does not record all interfaces of ${agent}, because its card has too many addresses. To record an interface, add --to with its URL.`,
+        );
       else
         this.#warnOnce(
           `The tap does not record the ${binding} interface of ${agent} at ${url}, because no target has this host. To record the interface, add --to with its URL.`,
@@ -79,7 +87,7 @@ export class CardRewriter {
   }
 
   #warnOnce(text: string): void {
-    if (this.#warnings.has(text)) return;
+    if (this.#warnings.has(text) || this.#warnings.size >= MAX_WARNINGS) return;
     this.#warnings.add(text);
     this.#warn(text);
   }

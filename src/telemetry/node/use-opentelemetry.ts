@@ -54,13 +54,14 @@ export async function startOtlpExportOnce(
   return running;
 }
 
+/** The versions that ADK also installs. The latest versions of these packages exclude each other. */
 const OTLP_PACKAGES = [
-  "api",
-  "exporter-metrics-otlp-http",
-  "exporter-trace-otlp-http",
-  "resources",
-  "sdk-metrics",
-  "sdk-trace-node",
+  "api@1.9",
+  "exporter-metrics-otlp-http@0.205",
+  "exporter-trace-otlp-http@0.205",
+  "resources@2.1",
+  "sdk-metrics@2.1",
+  "sdk-trace-node@2.1",
 ] as const;
 
 /** Publishes the metrics of a server, if the program has registered a meter provider of OpenTelemetry. */

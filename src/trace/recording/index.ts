@@ -12,4 +12,4 @@ export {
   type TrafficRecordOptions,
 } from "./traffic-record.ts";
 export { listTrafficFiles, readTrafficFile, type ReadTrafficLine } from "./read-traffic-files.ts";
-export { redactSecretHeaders } from "./redact-headers.ts";
+export { redactSecretHeaders } from "../../logging/index.ts";

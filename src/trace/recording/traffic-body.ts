@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import type { Redactor } from "../../logging/index.ts";
 import { TRUNCATED_BODY_KEY } from "../truncated-body.ts";
 
 /** Number of characters that remain of a body that is too long. */
@@ -35,10 +36,15 @@ const STRUCTURE_MEMBERS: ReadonlySet<string> = new Set([
 /**
  * Returns the JSON text that replaces a body that is longer than the limit of the writer: an object with the number
  * of characters of the body and with its first 1,000 characters. With `keepsStructure`, the object also contains the
- * ids and the states of the body.
+ * ids and the states of the body. The redactor sees more than the beginning, because a secret must not be cut before
+ * it is recognized.
  */
-export function encodeTruncatedBody(bodyText: string, keepsStructure: boolean): string {
-  const text = bodyText.slice(0, TRUNCATED_TEXT_LENGTH).toWellFormed();
+export function encodeTruncatedBody(
+  bodyText: string,
+  keepsStructure: boolean,
+  redactor: Pick<Redactor, "redactAndTruncate">,
+): string {
+  const text = redactor.redactAndTruncate(bodyText, TRUNCATED_TEXT_LENGTH);
   const structure = keepsStructure ? removeBodyContent(JSON.parse(bodyText) as JsonValue) : undefined;
   return JSON.stringify({
     ...(isObject(structure) && structure),

@@ -37,7 +37,7 @@ const assertKnownOptions = defineOptionNames<TrafficRecordOptions>()(
 /** Opens the record of an option `record`. A relative path is relative to the working directory. */
 export function openTrafficRecord(
   record: TrafficRecordOption,
-  writerOptions: Pick<TrafficWriterOptions, "vantage" | "name" | "code" | "onLoss">,
+  writerOptions: Pick<TrafficWriterOptions, "vantage" | "name" | "code" | "onLoss" | "secrets">,
 ): OpenTrafficRecord {
   if (typeof record === "object" && "write" in record) {
     const writer = withSafeCalls(record, writerOptions.onLoss);

@@ -116,6 +116,39 @@ describe("a traffic writer [E22]", () => {
     expect(JSON.stringify(logged).length).toBeLessThan(1_600);
   });
 
+  it("hides a secret that a shortened body would cut", async () => {
+    const text = `${"x".repeat(960)} eyJ${"a".repeat(20)}.${"b".repeat(60)}.${"c".repeat(20)}`;
+    const [, line] = await writeAndRead({ maxBodyLength: 1_010 }, (writer) =>
+      writer.write({
+        kind: "request",
+        call: "c1",
+        to: "a",
+        binding: "HTTP",
+        operation: "POST",
+        body: { text },
+      }),
+    );
+    expect(line).toHaveProperty("body.colloquy:truncated.length", 1_077);
+    expect(JSON.stringify(line)).not.toContain("eyJ");
+    expect(JSON.stringify(line)).toContain("x ***");
+  });
+
+  it("learns the API keys of agents from their cards", async () => {
+    const card = { securitySchemes: { key: { apiKeySecurityScheme: { location: "query", name: "k" } } } };
+    const [, , line] = await writeAndRead({ secrets: ["a known secret"] }, (writer) => {
+      writer.write({ kind: "agent", agent: "a", url: "http://a.example", card });
+      writer.write({
+        kind: "request",
+        call: "c1",
+        to: "a",
+        binding: "HTTP",
+        operation: "GET",
+        url: "http://a.example/?k=blue&b=a+known+secret",
+      });
+    });
+    expect(line).toHaveProperty("url", "http://a.example/?k=***&b=***");
+  });
+
   it("removes credentials from headers and bodies", async () => {
     const [, line] = await writeAndRead({}, (writer) =>
       writer.write({

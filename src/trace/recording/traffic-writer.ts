@@ -1,9 +1,8 @@
 import type { JsonValue } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import { createJsonSecretRedactor } from "../../logging/index.ts";
+import { createRedactor, type Redactor } from "../../logging/index.ts";
 import { encodeTrafficLine, type RawTrafficMembers } from "../encode-traffic-line.ts";
 import type { TrafficLine, TrafficLineBase, TrafficLineInput, WriterLine } from "../traffic-line-types.ts";
-import { redactSecretHeaders } from "./redact-headers.ts";
 import { encodeBodyStructure, encodeTruncatedBody, removeBodyContent } from "./traffic-body.ts";
 import type { TrafficSink } from "./traffic-sink.ts";
 
@@ -23,8 +22,13 @@ export interface TrafficWriterOptions {
   readonly maxBodyLength?: number;
   /** Maximum length of the lines that wait for the sink, in characters. Default: 8,388,608. */
   readonly maxQueuedLength?: number;
-  /** Replaces secrets in the JSON text of a line. Default: the redaction of the server's log. */
+  /**
+   * Replaces secrets in the JSON text of a line. By default, the writer redacts the API keys that the security schemes
+   * of recorded agents declare, and common forms of secrets.
+   */
   readonly redact?: (jsonText: string) => string;
+  /** Known secrets that no line may contain, in any encoding. Default: the values of variables such as `OPENAI_API_KEY`. */
+  readonly secrets?: readonly string[];
   /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
   /** Returns the time of a monotonic clock in milliseconds. Default: `performance.now`. */
@@ -78,7 +82,7 @@ const STRUCTURED_MEMBERS: ReadonlySet<string> = new Set(["event"]);
 
 const assertKnownOptions = defineOptionNames<TrafficWriterOptions>()(
   "createTrafficWriter",
-  "bodies code maxBodyLength maxQueuedLength monotonicNow name now onLoss redact vantage",
+  "bodies code maxBodyLength maxQueuedLength monotonicNow name now onLoss redact secrets vantage",
 );
 
 /** Creates a writer that appends to a sink, for example to the sink of `openTrafficFileSink`. */
@@ -97,6 +101,7 @@ export class QueuedTrafficWriter implements TrafficWriter {
   readonly #options: TrafficWriterOptions;
   readonly #now: () => number;
   readonly #monotonicNow: () => number;
+  readonly #redactor: Redactor;
   readonly #redact: (jsonText: string) => string;
   readonly #maxBodyLength: number;
   readonly #maxQueuedLength: number;
@@ -119,7 +124,8 @@ export class QueuedTrafficWriter implements TrafficWriter {
     this.bodies = bodies;
     this.#now = options.now ?? Date.now;
     this.#monotonicNow = options.monotonicNow ?? (() => performance.now());
-    this.#redact = options.redact ?? createJsonSecretRedactor();
+    this.#redactor = createRedactor(options.secrets ? { secrets: options.secrets } : {});
+    this.#redact = options.redact ?? ((jsonText) => this.#redactor.redactJson(jsonText));
     this.#maxBodyLength = options.maxBodyLength ?? 65_536;
     this.#maxQueuedLength = options.maxQueuedLength ?? 8 * 2 ** 20;
     const line: WriterLine = { ...this.#stamp("writer"), vantage, name, code, bodies };
@@ -184,6 +190,7 @@ export class QueuedTrafficWriter implements TrafficWriter {
   }
 
   #writeLine(line: TrafficLineInput, rawMembers: RawTrafficMembers | undefined): void {
+    if (line.kind === "agent") this.#redactor.addSecuritySchemes(line.card["securitySchemes"]);
     const text = this.#encodePlainLine(line, rawMembers) ?? this.#encodeLine(line, rawMembers);
     this.#enqueue(this.#redact(text));
   }
@@ -217,7 +224,7 @@ export class QueuedTrafficWriter implements TrafficWriter {
     const bodies: Record<string, string> = {};
     for (const [name, value] of Object.entries(line)) {
       if (value === undefined) continue;
-      if (name === "headers") stamped[name] = redactSecretHeaders(value as Record<string, string>);
+      if (name === "headers") stamped[name] = this.#redactor.redactHeaders(value as Record<string, string>);
       else if (!BODY_MEMBERS.has(name)) stamped[name] = value;
       else if (this.bodies) bodies[name] = JSON.stringify(value);
       else if (STRUCTURED_MEMBERS.has(name)) stamped[name] = removeBodyContent(value as JsonValue);
@@ -230,7 +237,7 @@ export class QueuedTrafficWriter implements TrafficWriter {
     for (const name in bodies) {
       const text = bodies[name] as string;
       if (text.length > this.#maxBodyLength)
-        bodies[name] = encodeTruncatedBody(text, STRUCTURED_MEMBERS.has(name));
+        bodies[name] = encodeTruncatedBody(text, STRUCTURED_MEMBERS.has(name), this.#redactor);
     }
     return encodeTrafficLine(stamped as unknown as TrafficLine, bodies);
   }

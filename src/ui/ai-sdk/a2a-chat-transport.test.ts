@@ -1,17 +1,11 @@
 import { once } from "node:events";
-import {
-  AbstractChat,
-  type ChatState,
-  type ChatStatus,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  type UIMessage,
-} from "ai";
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, data, file, inputRequired, status } from "../../adapters/index.ts";
 import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { A2AChatTransport, type A2AChatTransportOptions } from "./index.ts";
+import { A2AChatTransport } from "./index.ts";
+import { openTestChat as openChat, type TestChat } from "./test-chat.fixture.ts";
 import { createTwoPartTestAgent } from "../two-part-agent.fixture.ts";
 
 const card = { name: "helper", description: "Helps" };
@@ -24,36 +18,6 @@ async function serve(served: Agent): Promise<string> {
   const server = createServer(served, { store: "memory", mergeChunks: false, observer: false });
   servers.push(server);
   return (await server.listen()).url;
-}
-
-/** The state of `useChat`, without React. */
-class TestChatState implements ChatState<UIMessage> {
-  status: ChatStatus = "ready";
-  error: Error | undefined;
-  messages: UIMessage[];
-  constructor(messages: UIMessage[]) {
-    this.messages = messages;
-  }
-  pushMessage = (message: UIMessage): void =>
-    void (this.messages = [...this.messages, structuredClone(message)]);
-  popMessage = (): void => void (this.messages = this.messages.slice(0, -1));
-  replaceMessage = (index: number, message: UIMessage): void => {
-    this.messages = this.messages.with(index, structuredClone(message));
-  };
-  snapshot = <T>(value: T): T => structuredClone(value);
-}
-
-class TestChat extends AbstractChat<UIMessage> {}
-
-async function openChat(url: string, options: A2AChatTransportOptions = {}): Promise<TestChat> {
-  const transport = new A2AChatTransport(url, options);
-  const chat = new TestChat({
-    id: "chat-1",
-    transport,
-    state: new TestChatState(await transport.loadMessages("chat-1")),
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-  });
-  return chat;
 }
 
 const describeMessages = ({ messages }: TestChat): unknown[] =>

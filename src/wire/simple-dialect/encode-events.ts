@@ -1,5 +1,6 @@
 import {
   type A2AError,
+  isInterrupted,
   isTerminal,
   getText,
   type JsonObject,
@@ -17,29 +18,37 @@ import { encodeArtifact, encodeMessage, encodeTaskState } from "./encode.ts";
  * Encodes a stream event as server-sent events of the simple dialect: The stream contains `message` and
  * `artifact` events, and ends with a `done` or `error` event. The data repeats the event name as `type`,
  * because some clients read only the data. If the simple dialect has no counterpart for an event, the
- * encoder writes only the event id. A client can resume the stream from the event id. If `endsAtQuestion`
- * is true, the stream ends when the agent requests input.
+ * encoder writes only the event id. A client can resume the stream from the event id.
  */
-export function encodeEventAsSseFrames(event: LogEvent, endsAtQuestion: boolean): string {
-  const text = event.encodeWith(
-    endsAtQuestion ? encodeEventForStreamEndingAtQuestion : encodeEventForStreamEndingAtTaskEnd,
-  );
-  // The id is in the last frame. A client that is cut off between two frames gets both again.
-  return event.seq > 0 ? `${text.slice(0, -1)}id: ${event.seq}\n\n` : text;
+export function encodeEventAsSseFrames(event: LogEvent): string {
+  return addEventId(event.encodeWith(encodeTaskEventFrames), event);
 }
 
-const encodeEventForStreamEndingAtQuestion: EventTextEncoder = (event) =>
-  encodeTaskEventFrames(event, true).join("");
-const encodeEventForStreamEndingAtTaskEnd: EventTextEncoder = (event) =>
-  encodeTaskEventFrames(event, false).join("");
+/**
+ * Encodes the `done` event for a stream that ends because the task waits for its user. A stream that continues
+ * after a request for input has no `done` event for the request.
+ */
+export function encodeEndOfInterruptedTask(lastEvent: LogEvent): string {
+  const { event } = lastEvent;
+  if (!("statusUpdate" in event)) return "";
+  const { taskId, status } = event.statusUpdate;
+  return isInterrupted(status.state) ? addEventId(encodeEndFrame(taskId, status), lastEvent) : "";
+}
 
-function encodeTaskEventFrames(event: TaskEvent, endsAtQuestion: boolean): string[] {
+/** The id is in the last frame of an event. A client that is cut off between two frames gets both again. */
+function addEventId(frames: string, { seq }: LogEvent): string {
+  return seq > 0 ? `${frames.slice(0, -1)}id: ${seq}\n\n` : frames;
+}
+
+const encodeTaskEventFrames: EventTextEncoder = (event) => encodeFrames(event).join("");
+
+function encodeFrames(event: TaskEvent): string[] {
   if ("message" in event)
     return [
       encodeTypedFrame("message", encodeMessage(event.message)),
       encodeTypedFrame("done", { status: "completed" }),
     ];
-  if ("statusUpdate" in event) return encodeStatusFrames(event.statusUpdate, endsAtQuestion);
+  if ("statusUpdate" in event) return encodeStatusFrames(event.statusUpdate);
   if ("task" in event) return encodeFramesIfTaskIsTerminal(event.task);
   const { taskId, artifact, append, lastChunk } = event.artifactUpdate;
   const chunkMembers = { ...(append ? { append } : {}), ...(lastChunk ? { lastChunk } : {}) };
@@ -55,15 +64,14 @@ function encodeFramesIfTaskIsTerminal({ id, contextId, status, artifacts = [] }:
   if (!isTerminal(status.state)) return [];
   return [
     ...artifacts.map((artifact) => encodeTypedFrame("artifact", { ...encodeArtifact(artifact), taskId: id })),
-    ...encodeStatusFrames({ taskId: id, contextId, status }, false),
+    ...encodeStatusFrames({ taskId: id, contextId, status }),
   ];
 }
 
-function encodeStatusFrames({ taskId, status }: TaskStatusUpdateEvent, endsAtQuestion: boolean): string[] {
+function encodeStatusFrames({ taskId, status }: TaskStatusUpdateEvent): string[] {
   const { state, message } = status;
   const frames = message ? [encodeTypedFrame("message", { ...encodeMessage(message), taskId })] : [];
-  const isEnd = isTerminal(state) || (endsAtQuestion && state === "TASK_STATE_INPUT_REQUIRED");
-  return isEnd ? [...frames, encodeEndFrame(taskId, status)] : frames;
+  return isTerminal(state) ? [...frames, encodeEndFrame(taskId, status)] : frames;
 }
 
 function encodeEndFrame(taskId: string, { state, message }: TaskStatus): string {

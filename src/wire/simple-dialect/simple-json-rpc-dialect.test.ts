@@ -362,16 +362,18 @@ describe("an event in the simple dialect", () => {
     expect(frames.map(({ type }) => type)).toEqual(["artifact", "done"]);
   });
 
-  it("that requests input ends the stream of a message, but not the stream of a task", () => {
+  it("that requests input is followed by a done event only at the end of the stream", () => {
     const asking = LogEvent.create(3, status("TASK_STATE_INPUT_REQUIRED", "which?"));
     const sent = createSimpleDialect("message/stream", { message: { role: "user", parts } }, context);
-    expect(data(sent?.eventEncoder?.encodeEvent(asking) ?? "")[1]).toEqual({
-      type: "done",
-      status: "running",
-      waitingFor: "input",
-      taskId: "t",
-    });
-    expect(data(taskEventStreamCodec.encodeEvent(asking))).toMatchObject([{ type: "message" }]);
+    const done = [{ type: "done", status: "running", waitingFor: "input", taskId: "t" }];
+    for (const encoder of [sent?.eventEncoder, taskEventStreamCodec]) {
+      expect(data(encoder?.encodeEvent(asking) ?? "")).toMatchObject([{ type: "message" }]);
+      const end = encoder?.encodeEnd?.(asking) ?? "";
+      expect(data(end)).toEqual(done);
+      expect(end).toContain("\nid: 3\n");
+    }
+    const completed = LogEvent.create(4, status("TASK_STATE_COMPLETED"));
+    expect(taskEventStreamCodec.encodeEnd?.(completed)).toBe("");
   });
 
   it("that is an agent's message without a task ends the stream and has no number", () => {

@@ -1,7 +1,7 @@
-import type { LogEvent, OperationName, Operations } from "../../protocol/index.ts";
+import type { OperationName, Operations } from "../../protocol/index.ts";
 import type { OperationCodec, SseEventEncoder, JsonRpcDialect } from "../dialect.ts";
 import { toSimpleError } from "./to-simple-error.ts";
-import { encodeEventAsSseFrames, encodeFailureFrame } from "./encode-events.ts";
+import { encodeEndOfInterruptedTask, encodeEventAsSseFrames, encodeFailureFrame } from "./encode-events.ts";
 import {
   decodeCreateTask,
   decodeGetTask,
@@ -41,28 +41,24 @@ export function createSimpleDialect(
     findOperation: () => operation,
     encodeEvent: ({ jsonText: json }) => json,
     encodeError: (id, error) => JSON.stringify({ jsonrpc: "2.0", id, error: toSimpleError(error) }),
-    eventEncoder: messageStreamEventEncoder,
+    eventEncoder: EVENT_ENCODER,
     ...(simpleMethod === "tasks/create" ? { needsTask: true } : {}),
   };
 }
 
-/**
- * Encoder for the stream of `message/stream`, which ends when the agent requests input, as an A2A stream
- * does.
- */
-const messageStreamEventEncoder: SseEventEncoder = {
-  encodeEvent: (event) => encodeEventAsSseFrames(event, true),
+const EVENT_ENCODER: SseEventEncoder = {
+  encodeEvent: encodeEventAsSseFrames,
   encodeFailure: encodeFailureFrame,
+  encodeEnd: encodeEndOfInterruptedTask,
 };
 
-/** Codec for the event stream of a task, which continues until the task ends. */
+/** Codec for the event stream of a task, which ends when the task ends or waits for its user. */
 export const taskEventStreamCodec: Pick<OperationCodec, "decodeParams"> & SseEventEncoder = {
   decodeParams: createSimpleOperationCodec("SubscribeToTask", {
     decodeParams: decodeGetTask,
     toResult: (event) => event,
   }).decodeParams,
-  encodeEvent: (event: LogEvent) => encodeEventAsSseFrames(event, false),
-  encodeFailure: encodeFailureFrame,
+  ...EVENT_ENCODER,
 };
 
 interface SimpleOperationCodec extends Pick<OperationCodec, "decodeParams" | "toResultJson"> {

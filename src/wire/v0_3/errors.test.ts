@@ -55,7 +55,7 @@ describe("an error of 0.3", () => {
     });
     const read = { reason: "TASK_NOT_FOUND", message: taskNotFoundError.message };
     expect(fromGrpcError("CancelTask", status, message, details)).toMatchObject(read);
-    expect(fromGrpcError("CancelTask", status, message)).toMatchObject(read);
+    expect(fromGrpcError("CancelTask", status, message, [], 5)).toMatchObject({ ...read, code: 5 });
     expect(fromGrpcError("CancelTask", status, taskNotFoundError.message)).toMatchObject(read);
     expect(fromGrpcError("GetTask", "INTERNAL", "TypeError: x is not y")).toMatchObject({
       reason: "INTERNAL",

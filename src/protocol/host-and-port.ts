@@ -1,3 +1,5 @@
+import { isLoopbackHost } from "./is-loopback-host.ts";
+
 /** Host and port of a Host header or of a request target in absolute form. */
 export interface HostAndPort {
   /** Host name in lower case without a trailing dot, or IP address. IPv6 addresses have brackets. */
@@ -26,4 +28,21 @@ export function parseHostAndPort(text: string): HostAndPort | undefined {
   const hostname = (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
   const isName = hostname.split(".").every((label) => label !== "" && label.length <= 63);
   return isName ? { hostname, port } : undefined;
+}
+
+/** Returns whether a host name of `parseHostAndPort` names this machine. */
+export function isLoopbackName(hostname: string): boolean {
+  return isLoopbackHost(hostname) || hostname.endsWith(".localhost");
+}
+
+/**
+ * Returns the HTTP status that refuses the Host headers of a request to a listener on `listenHost`, or `undefined` if
+ * the listener accepts them. A request has exactly one valid Host header (RFC 9112 §3.2). On loopback, the header names
+ * this machine, because a web page can send requests to this machine by DNS rebinding.
+ */
+export function findHostRefusal(hosts: readonly string[] = [], listenHost: string): 400 | 403 | undefined {
+  const [host = "", ...others] = hosts;
+  const parsed = others.length === 0 ? parseHostAndPort(host) : undefined;
+  if (!parsed) return 400;
+  return isLoopbackHost(listenHost) && !isLoopbackName(parsed.hostname) ? 403 : undefined;
 }

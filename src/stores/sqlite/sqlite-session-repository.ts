@@ -10,7 +10,7 @@ import type {
   SessionSummary,
   StoredSession,
 } from "../../engine/index.ts";
-import { runTransaction } from "./sqlite-file.ts";
+import { runTransaction } from "./sqlite-session-file.ts";
 
 /** A row of the table `adk_session`. */
 interface SessionRow extends SessionSummary {

@@ -57,7 +57,7 @@ const SQLITE_BUSY = 5;
  * Opens a SQLite database file. If the file or its folder is missing, the function creates both. Only the
  * current user can read the new file and folder.
  */
-export function openSqlite(path: string): DatabaseSync {
+export function openSessionFile(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite would create the file readable by all users. An existing file is not opened here, because it may
   // belong to a task store in this process. On POSIX, closing it would release the locks of that store.

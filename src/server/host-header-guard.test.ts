@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseHostAndPort } from "./host-and-port.ts";
+import { parseHostAndPort } from "../protocol/index.ts";
 import { HostHeaderGuard } from "./loopback-protection.ts";
 
 describe("a Host header", () => {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { runTransaction } from "./sqlite-file.ts";
+import { runTransaction } from "./sqlite-session-file.ts";
 
 const CREATE_EARLIER_APP_TABLE_SQL = `
   CREATE TABLE adk_earlier_app (name TEXT PRIMARY KEY);

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { adoptSessionsOfEarlierApps } from "./adopt-sessions-of-earlier-apps.ts";
-import { openSqlite } from "./sqlite-file.ts";
+import { openSessionFile } from "./sqlite-session-file.ts";
 
-function openTemporaryDatabase(): ReturnType<typeof openSqlite> {
+function openTemporaryDatabase(): ReturnType<typeof openSessionFile> {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-sessions-"));
-  const db = openSqlite(join(folder, "sessions.db"));
+  const db = openSessionFile(join(folder, "sessions.db"));
   onTestFinished(() => {
     db.close();
     rmSync(folder, { recursive: true });
