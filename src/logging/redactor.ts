@@ -321,7 +321,7 @@ function findValue(text: string, nameStart: number, name: string, separatorEnd: 
   const value = text.slice(at, end);
   if (value === "" || HARMLESS_VALUE.test(value)) return { start: at, end, isSecret: false };
   // In a sentence such as "the token: no key matches", the word is no secret.
-  const isInSentence = at > separatorEnd && /^ [A-Za-z]/.test(text.slice(end, end + 2));
+  const isInSentence = at > separatorEnd && /^ \\?["A-Za-z]/.test(text.slice(end, end + 3));
   return { start: at, end, isSecret: !isInSentence || !isPlainWord(value) };
 }
 
