@@ -2,6 +2,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { PAGES } from "./lab/vitest.config.ts";
 
 /**
  * Tests with a worker of their own: the tests of the documents' code and of telemetry change the environment or register global
@@ -23,7 +24,6 @@ const PROCESSES = [
   "test/**/*.test.ts",
   "src/cli/**/*.test.ts",
   "src/mcp/**/*.test.ts",
-  "src/pages/cards/cards-page.test.ts",
   "src/pages/*.test.ts",
 ];
 
@@ -38,18 +38,13 @@ const LONGEST = [
   "src/pages/console-page.test.ts",
   "test/resilience/nodes/two-servers.test.ts",
   "src/mcp/create-mcp-server.test.ts",
-  "src/pages/cards/cards-page.test.ts",
-  "src/pages/console-hostile.test.ts",
   "src/cli/dev.test.ts",
-  "src/pages/flow-page.test.ts",
   "test/resilience/postgres.test.ts",
-  "src/pages/console-accessibility.test.ts",
   "test/interop/host-frameworks.test.ts",
   "test/resilience/resume.test.ts",
   "src/mcp/mcp-tool-client.test.ts",
   "src/cli/cli.test.ts",
   "src/mcp/tasks/mcp-tasks.test.ts",
-  "src/pages/record-hostile.test.ts",
   "test/resilience/once/kill-ten-steps.test.ts",
   "src/cli/mcp.test.ts",
   "test/resilience/restart.test.ts",
@@ -127,7 +122,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "shared",
           include: ["src/**/*.test.ts"],
-          exclude: [...ISOLATED, ...PROCESSES],
+          exclude: [...ISOLATED, ...PROCESSES, ...PAGES],
           isolate: false,
           // Most of these tests compute. Each further worker would import all modules again.
           maxWorkers: availableParallelism() + 1,
@@ -139,7 +134,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "processes",
           include: PROCESSES,
-          exclude: [...configDefaults.exclude, ...ISOLATED],
+          exclude: [...configDefaults.exclude, ...ISOLATED, ...PAGES],
           isolate: false,
           sequence: { groupOrder: 2 },
         },

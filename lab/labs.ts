@@ -62,6 +62,14 @@ export const LABS: readonly Lab[] = [
     run: [VITEST, "run", "--config", "lab/vitest.config.ts", "--project", "documents"],
   },
   {
+    name: "pages",
+    group: "Conform",
+    summary: "Pages of records in a browser, accessibility of all pages, and hostile content",
+    time: "1 min",
+    needs: CHROMIUM,
+    run: [VITEST, "run", "--config", "lab/vitest.config.ts", "--project", "pages"],
+  },
+  {
     name: "tests",
     group: "Break",
     summary: "Tests of the labs themselves",

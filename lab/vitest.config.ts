@@ -1,8 +1,17 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
+/** Tests that open many pages in a browser. `npm test` tests the console in a browser, and no other page. */
+export const PAGES: string[] = [
+  "src/pages/console-accessibility.test.ts",
+  "src/pages/console-hostile.test.ts",
+  "src/pages/record-hostile.test.ts",
+  "src/pages/flow-page.test.ts",
+  "src/pages/cards/cards-page.test.ts",
+];
+
 /**
  * Tests of the lab: the tests of its tools (`npm run lab -- tests`), the tests that run the documents
- * (`npm run lab -- documents`), the tests on complete datasets (`npm run lab -- datasets`), and the measurements of time, CPU time, and memory (`npm run lab -- timings`). `npm test`
+ * (`npm run lab -- documents`), tests of pages (`npm run lab -- pages`), the tests on complete datasets (`npm run lab -- datasets`), and the measurements of time, CPU time, and memory (`npm run lab -- timings`). `npm test`
  * runs none of them.
  */
 const config: ViteUserConfig = defineConfig({
@@ -27,6 +36,10 @@ const config: ViteUserConfig = defineConfig({
       {
         extends: true,
         test: { name: "documents", include: ["lab/documents/*.test.ts"] },
+      },
+      {
+        extends: true,
+        test: { name: "pages", include: PAGES },
       },
       {
         extends: true,

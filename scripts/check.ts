@@ -1,8 +1,9 @@
 /**
  * `npm run check` runs every check of a change: format, lint, types, package, API, regular expressions, wording, the code
- * of the documents, and all tests. It continues after a failure, and lists the failed checks at its end.
+ * of the documents, pages in a browser, and all tests. It continues after a failure, and lists the failed
+ * checks at its end.
  *
- *   npm run check -- --static     all checks except the tests and the documents
+ *   npm run check -- --static     all checks that do not run the library
  *   npm run check -- NAME …       some checks
  */
 import { spawnSync } from "node:child_process";
@@ -20,11 +21,12 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   "regular expressions": [NODE, "lab/regular-expressions/main.ts"],
   prose: [NODE, "scripts/prose/main.ts"],
   documents: [NODE, "lab/main.ts", "documents"],
+  pages: [NODE, "lab/main.ts", "pages"],
   tests: [NODE, "node_modules/vitest/vitest.mjs", "run"],
 };
 
 /** Checks that run the library. */
-const RUNS = ["documents", "tests"];
+const RUNS = ["documents", "pages", "tests"];
 
 const args = process.argv.slice(2);
 const named = args.filter((arg) => !arg.startsWith("--"));

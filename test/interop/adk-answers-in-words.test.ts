@@ -9,6 +9,7 @@ import { createServer, type Server } from "../../src/server/index.ts";
 import { openTestChat } from "../../src/ui/ai-sdk/test-chat.fixture.ts";
 import { createChat } from "../../src/ui/index.ts";
 import { STORE_FACTORIES, type TemporaryStore } from "../support/store-factories.ts";
+import { findTestPort, listenOnRestartPort } from "../support/test-ports.ts";
 
 setLogLevel(LogLevel.ERROR);
 
@@ -72,9 +73,10 @@ describe.each(STORE_FACTORIES)(
       await temporary?.remove();
     });
 
-    async function serve(port = 0): Promise<string> {
-      server = createServer({ helper: createHelper() }, { store: temporary!.store });
-      return (await server.listen({ port })).url;
+    async function serve(port: number): Promise<string> {
+      const started = createServer({ helper: createHelper() }, { store: temporary!.store });
+      server = started;
+      return (await listenOnRestartPort(() => started.listen({ port }))).url;
     }
 
     /** A memory store does not survive its server, so its server only replaces the agent. */
@@ -90,7 +92,7 @@ describe.each(STORE_FACTORIES)(
       "completes after an answer in words through %s",
       async (_, openCaller) => {
         temporary = await factory.openStore();
-        const url = await serve();
+        const url = await serve(await findTestPort());
         const client = await connect(url);
         const caller = await openCaller(url);
         await caller.ask("Paint my house");

@@ -15,6 +15,6 @@ export const FUZZERS: Readonly<Record<FuzzResult["name"], Fuzzer>> = {
   server: { run: fuzzServer, count: 200_000, testCount: 250 },
   grpc: { run: fuzzGrpc, count: 30_000, testCount: 60 },
   client: { run: fuzzClient, count: 50_000, testCount: 80 },
-  files: { run: fuzzFiles, count: 2000, testCount: 12 },
-  cli: { run: fuzzCommandLine, count: 2000, testCount: 12 },
+  files: { run: fuzzFiles, count: 2000, testCount: 6 },
+  cli: { run: fuzzCommandLine, count: 2000, testCount: 6 },
 };
