@@ -15,10 +15,8 @@ const MAX_TOKENS = 6_000;
 const MAX_LINK_LENGTH = 500_000;
 
 const DELIMITER_PATTERN = /[*_[\]~`<!]/g;
-const NESTED_MARKERS_PATTERN = new RegExp(
-  String.raw`^(?:[ \t]{0,8}(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))){${MAX_NESTING + 1}}`,
-  "m",
-);
+/** One level more than `MAX_NESTING`. */
+const NESTED_MARKERS_PATTERN = /^(?:[ \t]{0,8}(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))){21}/m;
 
 const marked = new Marked({ gfm: true, breaks: true });
 // HTML within Markdown is shown as text. DOMPurify is the second line of defense.
