@@ -67,7 +67,7 @@ export class AgentOutputWriter {
       // Close an iterator that is abandoned before its end. Only an aborted turn waits for it, because `cancelGraceMs`
       // limits the wait, and another node may continue the turn.
       const closing = ended ? undefined : this.closeIterator(iterator);
-      if (turn.signal.aborted) await closing;
+      if (turn.isAborted) await closing;
     }
   }
 

@@ -6,8 +6,10 @@ type Listener = NonNullable<ListenerArguments[1]>;
  * exception, which ends the process.
  */
 export function guardAbortListeners(signal: AbortSignal, onError: (error: unknown) => void): void {
-  const guards = new WeakMap<Listener, (event: Event) => void>();
+  let guards: WeakMap<Listener, (event: Event) => void> | undefined;
   const findOrCreateGuard = (listener: Listener): ((event: Event) => void) => {
+    // Most signals get no listener.
+    guards ??= new WeakMap();
     const guard = guards.get(listener) ?? ((event) => void callListener(signal, listener, event, onError));
     guards.set(listener, guard);
     return guard;

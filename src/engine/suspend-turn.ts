@@ -34,6 +34,6 @@ export function suspendTurn(
   return () => {
     cancelTimer();
     // The end of the attempt stores the time.
-    if (!turn.signal.aborted) turn.wakeAt = undefined;
+    if (!turn.isAborted) turn.wakeAt = undefined;
   };
 }

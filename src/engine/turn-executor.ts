@@ -155,7 +155,7 @@ export class TurnExecutor {
   /** Ends the attempt at a suspended turn, unless messages wait for the turn on this node. */
   #endSuspendedAttempt(turn: Turn): void {
     const { state } = this.#liveTask;
-    const isStopping = turn.hasEnded || turn.signal.aborted;
+    const isStopping = turn.hasEnded || turn.isAborted;
     const hasQueue = this.#turns.queue.length > 0;
     if (isStopping || hasQueue || !state || state === "TASK_STATE_INPUT_REQUIRED") return;
     turn.stopReason = "The turn is suspended.";

@@ -112,7 +112,7 @@ export class Turn {
    */
   #abortController: AbortController | undefined;
   #endCallbacks: (() => void)[] = [];
-  #reportError: StepHost["reportError"] = () => {};
+  #reportError: StepHost["reportError"] | undefined;
 
   constructor(
     request: SendMessageRequest,
@@ -142,8 +142,13 @@ export class Turn {
     return this.startPoint !== undefined;
   }
 
+  /** Signal that aborts with the turn. */
   get signal(): AbortSignal {
     return this.#getOrCreateAbortController().signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#abortController?.signal.aborted ?? false;
   }
 
   abort(reason: string): void {
@@ -153,7 +158,7 @@ export class Turn {
   #getOrCreateAbortController(): AbortController {
     if (!this.#abortController) {
       this.#abortController = new AbortController();
-      guardAbortListeners(this.#abortController.signal, (error) => this.#reportError(error));
+      guardAbortListeners(this.#abortController.signal, (error) => this.#reportError?.(error));
     }
     return this.#abortController;
   }
