@@ -6,20 +6,17 @@ type Listener = NonNullable<ListenerArguments[1]>;
  * exception, which ends the process.
  */
 export function guardAbortListeners(signal: AbortSignal, onError: (error: unknown) => void): void {
-  let guards: WeakMap<Listener, (event: Event) => void> | undefined;
+  const guards = new WeakMap<Listener, (event: Event) => void>();
   const findOrCreateGuard = (listener: Listener): ((event: Event) => void) => {
-    // Most signals get no listener.
-    guards ??= new WeakMap();
     const guard = guards.get(listener) ?? ((event) => void callListener(signal, listener, event, onError));
     guards.set(listener, guard);
     return guard;
   };
-  const add = signal.addEventListener.bind(signal);
-  const remove = signal.removeEventListener.bind(signal);
-  signal.addEventListener = (...[type, listener, options]: ListenerArguments) =>
-    add(type, listener && findOrCreateGuard(listener), options);
-  signal.removeEventListener = (...[type, listener, options]: ListenerArguments) =>
-    remove(type, listener && findOrCreateGuard(listener), options);
+  for (const name of ["addEventListener", "removeEventListener"] as const) {
+    const call = signal[name].bind(signal);
+    signal[name] = (...[type, listener, options]: ListenerArguments) =>
+      call(type, listener && findOrCreateGuard(listener), options);
+  }
 }
 
 async function callListener(

@@ -144,23 +144,21 @@ export class Turn {
 
   /** Signal that aborts with the turn. */
   get signal(): AbortSignal {
-    return this.#getOrCreateAbortController().signal;
+    if (!this.#abortController) {
+      this.#abortController = new AbortController();
+      guardAbortListeners(this.#abortController.signal, (error) => this.#reportError?.(error));
+    }
+    return this.#abortController.signal;
   }
 
   get isAborted(): boolean {
     return this.#abortController?.signal.aborted ?? false;
   }
 
+  /** A signal without readers needs no guard, because it calls no listener after it has aborted. */
   abort(reason: string): void {
-    this.#getOrCreateAbortController().abort(new DOMException(reason, "AbortError"));
-  }
-
-  #getOrCreateAbortController(): AbortController {
-    if (!this.#abortController) {
-      this.#abortController = new AbortController();
-      guardAbortListeners(this.#abortController.signal, (error) => this.#reportError?.(error));
-    }
-    return this.#abortController;
+    this.#abortController ??= new AbortController();
+    this.#abortController.abort(new DOMException(reason, "AbortError"));
   }
 
   get steps(): TurnSteps {
