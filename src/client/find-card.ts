@@ -147,7 +147,7 @@ export function assertKnownOptions(options: ConnectOptions): void {
   assertValidTrustedOrigins(options.trustedOrigins ?? []);
 }
 
-/** Throws an error that names the option `auth` if a credential is an option of its own. */
+/** Throws an error if the options contain a credential outside of `auth`. */
 function assertCredentialsInAuth(options: object | undefined): void {
   const authOptionNames = AUTH_OPTION_NAMES.split(" ");
   const misplaced = Object.keys(options ?? {}).filter((name) => authOptionNames.includes(name));

@@ -75,20 +75,25 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
     await expect(remote.tasks.get("t")).rejects.toThrow("larger than 1000000 bytes");
   });
 
-  it("consists of many small values, in a response or in an event of a stream [E14] [SEC-88]", async () => {
+  it("consists of many small values, in a response, an error, or an event of a stream [E14] [SEC-88]", async () => {
     const json = `{"jsonrpc":"2.0","result":{"list":[${"0,".repeat(300)}0]}}`;
-    const [one, stream] = await Promise.all([
+    const [one, failed, stream] = await Promise.all([
       connectToRequestRecordingTestServer(respondRaw("application/json", Buffer.from(json)), {
         binding,
         maxJsonValues: 300,
       }),
+      connectToRequestRecordingTestServer(
+        (response) => void response.writeHead(404, { "content-type": "application/json" }).end(json),
+        { binding, maxJsonValues: 300 },
+      ),
       connectToRequestRecordingTestServer(respondRaw("text/event-stream", Buffer.from(`data: ${json}\n\n`)), {
         binding,
         maxJsonValues: 300,
         reconnect: { maxRetries: 0 },
       }),
     ]);
-    await expect(one.remote.tasks.get("t")).rejects.toThrow("more than 300 JSON values");
+    for (const { remote } of [one, failed])
+      await expect(remote.tasks.get("t")).rejects.toThrow("more than 300 JSON values");
     await expect(collectStreamEventsForTest(stream.remote.stream("x"))).rejects.toThrow(
       "more than 300 JSON values",
     );

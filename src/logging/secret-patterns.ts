@@ -3,6 +3,9 @@
  * members and headers, need megabytes, and do not take linear time.
  */
 
+/** The text that replaces a secret. */
+export const REDACTED_VALUE = "***";
+
 /** Names of which the last words are secrets, in lower case and without separators. */
 const SECRET_NAME =
   /(?:passw(?:or)?d|passphrase|passcode|pwd|secrets?|credentials?|apikeys?|(?:account|app|access|auth|encryption|functions|hmac|master|private|secret|session|shared|signing|ssh|storage|subscription)key|keybase|authorization|cookies?|sessionid|jwt|connectionstring|authorizationcode|authcode|codeverifier|clientassertion|(?:amz|goog|access)signature|(?:access|api|auth|refresh)tokens)(?:value|raw|prod|\d{1,3})?$|^(?:x?auth|bearer|basicauth|otp|pin|cvv|cvc)$/;

@@ -20,7 +20,6 @@ import {
   addRetryAfterToError,
 } from "./send-http-request.ts";
 import { readChunks } from "../http/fetch-without-redirects.ts";
-import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { parseResponseJson } from "../http/parse-response-json.ts";
 import {
   type ReceivedStreamEvent,
@@ -130,7 +129,7 @@ export class RestTransport implements Transport {
 
   async #readError(response: Response, operation: OperationName, { signal }: CallOptions): Promise<A2AError> {
     const text = await readUnaryBody(this.#options, response, { signal, operation });
-    return addRetryAfterToError(toResponseError(response, parseJsonOrUndefined(text)), response);
+    return addRetryAfterToError(toResponseError(response, parseResponseJson(text, this.#options)), response);
   }
 }
 
