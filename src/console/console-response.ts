@@ -16,7 +16,12 @@ export const API_HEADERS: Readonly<Record<string, string>> = {
 };
 
 export function createJsonResponse(body: unknown, status = 200): Response {
-  return Response.json(body, { status, headers: API_HEADERS });
+  return createJsonTextResponse(JSON.stringify(body), status);
+}
+
+/** Creates a response from JSON text. */
+export function createJsonTextResponse(text: string, status = 200): Response {
+  return new Response(text, { status, headers: { ...API_HEADERS, "content-type": "application/json" } });
 }
 
 export function createEmptyResponse(): Response {

@@ -2,7 +2,12 @@ import { getSharedRedactor } from "../logging/index.ts";
 import { A2AError, TASK_STATES, isObject, type Task, type TaskState } from "../protocol/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
 import type { ConsoleCredentials, ConsoleSession, ConsoleTaskQuery } from "./api-types.ts";
-import { createEmptyResponse, createJsonResponse, API_HEADERS } from "./console-response.ts";
+import {
+  createEmptyResponse,
+  createJsonResponse,
+  createJsonTextResponse,
+  API_HEADERS,
+} from "./console-response.ts";
 import type { ConsoleUser } from "./console-user.ts";
 import type { LineJournal } from "./line-journal.ts";
 import { createLineStreamResponse } from "./line-stream.ts";
@@ -194,7 +199,7 @@ function streamOperation(
 
 /** Pages show tasks like lines of a record, without secrets. */
 function createTaskResponse(task: Task): Response {
-  return createJsonResponse(JSON.parse(getSharedRedactor().redactJson(JSON.stringify(task))));
+  return createJsonTextResponse(getSharedRedactor().redactJson(JSON.stringify(task)));
 }
 
 /** Maximum length of the text that is sent at once, in characters. */

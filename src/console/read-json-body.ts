@@ -33,6 +33,7 @@ export async function readJsonBody(
 }
 
 function createBodyTooLargeError(maxBytes: number): A2AError {
+  const advice = maxBytes === MAX_MESSAGE_BYTES ? "send files by URL" : "only messages may be larger";
   const limit = maxBytes.toLocaleString("en");
-  return new A2AError("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes; send files by URL.`);
+  return new A2AError("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes; ${advice}.`);
 }
