@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { MAX_URL_LENGTH } from "../../protocol/index.ts";
 import { hasBlockedPort } from "./blocked-ports.ts";
 import { getBareHostname, HostList } from "./allowed-host-list.ts";
 import { isPublicAddress } from "./network-address.ts";
@@ -39,8 +40,6 @@ export class WebhookNotAllowedError extends Error {
     this.description = description;
   }
 }
-
-const MAX_URL_LENGTH = 2048;
 
 /**
  * Prevents push notifications to hosts that a caller must not reach through this server, such as hosts in
