@@ -7,7 +7,7 @@ import { z } from "zod";
 import { adkAgent, ScriptedLlm } from "../../src/adk/index.ts";
 import { createServer } from "../../src/server/index.ts";
 
-const [file = "", port = "0"] = process.argv.slice(2);
+const [store = "", port = "0"] = process.argv.slice(2);
 setLogLevel(LogLevel.ERROR);
 
 const refund = new LongRunningFunctionTool({
@@ -29,6 +29,9 @@ const model = new ScriptedLlm(
 );
 
 const agent = adkAgent(new LlmAgent({ name: "refunds", model, tools: [refund] }));
-const server = createServer({ refunds: agent }, { store: `sqlite:${file}` });
+const server = createServer(
+  { refunds: agent },
+  { store: store as `sqlite:${string}` | `postgres://${string}` },
+);
 const { url } = await server.listen({ port: Number(port) });
 process.send?.(url);

@@ -41,6 +41,14 @@ async function load(...files: string[]): Promise<LoadedTraffic> {
   return loadTrafficModel(lines);
 }
 
+/** Loads the records once they contain the end of each stream. A client writes its last lines after the end of a stream. */
+async function loadFinishedStreams(...files: string[]): Promise<LoadedTraffic> {
+  const countUnfinished = async (): Promise<number> =>
+    [...(await load(...files)).model.calls.values()].filter(({ end }) => !end).length;
+  await expect.poll(countUnfinished, { timeout: 10_000 }).toBe(0);
+  return await load(...files);
+}
+
 const counter = agent({ name: "counter", description: "Counts" }, async function* ({ text }) {
   for (let at = 1; at <= 5; at++) yield `${text} ${at} `;
 });
@@ -55,7 +63,7 @@ describe("the record of a server and of its client", () => {
       for await (const event of client.stream("Number"))
         if ("statusUpdate" in event) states.push(event.statusUpdate.status.state);
       await server.close();
-      const { model, unreadableLines } = await load("server.jsonl", "client.jsonl");
+      const { model, unreadableLines } = await loadFinishedStreams("server.jsonl", "client.jsonl");
       expect(unreadableLines).toBe(0);
       expect([...model.agents.keys()]).toEqual(["counter"]);
       expect([...model.writers.values()].map(({ line, lostLines }) => [line?.vantage, lostLines])).toEqual([
@@ -104,7 +112,7 @@ describe("the record of a server and of its client", () => {
       (await loadTask()).task?.readers
         .filter(({ vantage }) => vantage === "client")
         .map(({ state }) => state);
-    await expect.poll(readClientStates).toEqual(["cut", "completed"]);
+    await expect.poll(readClientStates, { timeout: 10_000 }).toEqual(["cut", "completed"]);
     const { model, task } = await loadTask();
     const marks = task?.timeline.flatMap(({ line, marks: ofLine }) =>
       ofLine.map(({ kind }) => `${model.writers.get(line.writer)?.line?.vantage} ${kind}`),
