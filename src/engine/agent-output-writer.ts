@@ -9,6 +9,7 @@ import {
 import { withDiscardedMessageIds } from "./discarded-message-ids.ts";
 import { generateErrorId } from "./id-generator.ts";
 import type { LiveTask } from "./live-task.ts";
+import { measureEventSize } from "./measure-size.ts";
 import { createTaskTooLargeError } from "./task-errors.ts";
 import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
 import type { TaskTurns } from "./task-turns.ts";
@@ -50,9 +51,10 @@ export class AgentOutputWriter {
           step = await iterator.next();
           continue;
         }
-        if (liveTask.sizeMeter.exceedsLimitWith(event))
+        const size = measureEventSize(event);
+        if (liveTask.sizeMeter.exceedsLimitWith(size))
           throw createTaskTooLargeError(this.#context.taskSizeLimit);
-        const refusal = this.#enqueueEvent(event);
+        const refusal = this.#enqueueEvent(event, size);
         if (refusal) {
           const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
           throw new A2AError("INVALID_AGENT_RESPONSE", text);
@@ -137,11 +139,11 @@ export class AgentOutputWriter {
   }
 
   /** Enqueues an event of the agent or the runner. The end of the task discards its queued messages. */
-  #enqueueEvent(event: TaskEvent): EventRefusal | undefined {
+  #enqueueEvent(event: TaskEvent, size?: number): EventRefusal | undefined {
     const liveTask = this.#liveTask;
     const { queue } = this.#turns;
     const isLast = queue.length > 0 && "statusUpdate" in event && isTerminal(event.statusUpdate.status.state);
-    if (!isLast) return liveTask.validateAndEnqueueEvent(event);
+    if (!isLast) return liveTask.validateAndEnqueueEvent(event, size);
     const refusal = liveTask.validateAndEnqueueEvent(withDiscardedMessageIds(event, queue.messageIds));
     if (!refusal) liveTask.removeQueuedTurnsThrough(queue.lastPosition);
     return refusal;

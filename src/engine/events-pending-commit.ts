@@ -3,7 +3,6 @@ import {
   canMergeChunks,
   isChunkReplacedBy,
   MergedChunk,
-  type Part,
   type TaskArtifactUpdateEvent,
   type TaskEvent,
 } from "../protocol/index.ts";
@@ -45,8 +44,8 @@ export class EventsPendingCommit {
     return isFull ? (this.#capacity ??= new Deferred()).promise : undefined;
   }
 
-  push(event: TaskEvent): void {
-    this.#size += estimateEventSize(event);
+  push(event: TaskEvent, size: number): void {
+    this.#size += size;
     const last = this.#events.at(-1);
     if (
       this.#mergeChunks &&
@@ -81,18 +80,4 @@ export class EventsPendingCommit {
     }
     return this.#mergedChunk;
   }
-}
-
-/** Estimates the size of an event in characters without serializing the event. */
-export function estimateEventSize(event: TaskEvent): number {
-  if (!("artifactUpdate" in event)) return 512;
-  let size = 256;
-  for (const part of event.artifactUpdate.artifact.parts) size += estimatePartSize(part);
-  return size;
-}
-
-function estimatePartSize(part: Part): number {
-  if ("text" in part) return part.text.length;
-  if ("raw" in part) return part.raw.length;
-  return 256;
 }

@@ -21,6 +21,7 @@ import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
 import { CommitWaiters } from "./commit-waiters.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";
+import { measureEventSize } from "./measure-size.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
 import { StoredTurn } from "./stored-turn.ts";
 import type { LogAppend, AppendRefusal, StoredTask } from "./task-store.ts";
@@ -176,9 +177,9 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   /**
    * Accepts an event and schedules its commit, or returns the reason why the task cannot accept the event.
    * The caller must await `waitForCapacity` before the next call to `validateAndEnqueueEvent`. Ignores the event after a
-   * failed commit, because the task commits no more events.
+   * failed commit, because the task commits no more events. `size` is the size of the event in characters.
    */
-  validateAndEnqueueEvent(event: TaskEvent): EventRefusal | undefined {
+  validateAndEnqueueEvent(event: TaskEvent, size: number = measureEventSize(event)): EventRefusal | undefined {
     if (this.#failure) return undefined;
     const refusal = findEventRefusal(this.#state, event);
     if (refusal) return refusal;
@@ -187,12 +188,14 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       this.#state = status.state;
       this.#statusTimestamp = status.timestamp ?? this.#statusTimestamp;
     }
-    this.sizeMeter.add(event);
-    this.#pendingEvents.push(event);
+    this.sizeMeter.add(size);
     // Only chunks can be delayed. Clients wait for every other event.
-    const urgent = !("artifactUpdate" in event);
-    this.#isUrgent ||= urgent;
-    if (!this.#currentCommit) this.#context.committer.enqueue(this, urgent);
+    const isUrgent = !("artifactUpdate" in event);
+    const mustEnqueue = this.#pendingEvents.length === 0 || (isUrgent && !this.#isUrgent);
+    this.#pendingEvents.push(event, size);
+    this.#isUrgent ||= isUrgent;
+    // The committer already knows a writer with earlier events.
+    if (mustEnqueue && !this.#currentCommit) this.#context.committer.enqueue(this, isUrgent);
     return undefined;
   }
 
@@ -204,9 +207,10 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   validateAndEnqueueMessageEvent(
     event: TaskEvent,
     message: Omit<UncommittedMessage, "seq">,
+    size?: number,
   ): EventRefusal | undefined {
     const seq = this.lastPendingSeq + 1;
-    const refusal = this.validateAndEnqueueEvent(event);
+    const refusal = this.validateAndEnqueueEvent(event, size);
     if (refusal) return refusal;
     if (this.#failure) message.durableSeq.reject(this.#failure);
     else this.#getAwaitedChanges().addMessage({ ...message, seq });

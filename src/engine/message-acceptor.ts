@@ -1,10 +1,11 @@
-import { A2AError, estimateJsonSize, isTerminal, type Message } from "../protocol/index.ts";
+import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
 import { findUserMessageInEvent, findUserMessageInHistory } from "./find-user-message.ts";
 import type { TaskScope } from "./caller.ts";
 import type { InboundMessage } from "./inbound-message.ts";
+import { measureRequestSize } from "./measure-size.ts";
 import { toStoredMessage } from "./turn-start.ts";
 import { startAgentBeforeTask } from "./start-agent-before-task.ts";
 import type { IdGenerator } from "./id-generator.ts";
@@ -223,7 +224,7 @@ export class MessageAcceptor {
       if (!(runner instanceof TaskRunner)) return await this.#forwardMessage(inbound, runner);
       this.#context.assertOpen();
       const { contextId } = runner.liveTask;
-      if (runner.liveTask.sizeMeter.exceedsLimitWith({ message: request.message }))
+      if (runner.liveTask.sizeMeter.exceedsLimitWith(measureRequestSize(inbound)))
         throw createMessageTooLargeError(this.#context.limits.taskSize);
       assertSameContext(runner, request.message);
       const message = { ...request.message, taskId, contextId };
@@ -274,7 +275,7 @@ export class MessageAcceptor {
   ): Promise<MessageAcceptResult> {
     const { nodes } = this.#context;
     if (!nodes) throw createServerClosingError();
-    const endAdmission = this.#context.turnAdmission.admitTurn(inbound.caller, inbound.request);
+    const endAdmission = this.#context.turnAdmission.admitTurn(inbound.caller, measureRequestSize(inbound));
     try {
       return await nodes.turnSubmitter.submitTurn({ ...inbound, message }, target);
     } finally {
@@ -345,7 +346,7 @@ export class MessageAcceptor {
     const { agent, runners, generateId } = this.#context;
     const { message } = inbound.request;
     const { taskSize } = this.#context.limits;
-    if (estimateJsonSize(message) > taskSize) throw createMessageTooLargeError(taskSize);
+    if (measureRequestSize(inbound) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
     if (!this.#context.startsTurns()) return this.#submitTurn(inbound, { ...message, taskId, contextId });

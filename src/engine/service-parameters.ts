@@ -39,6 +39,11 @@ export interface ServiceParameters {
   readonly endsAtInputRequest?: boolean | undefined;
   /** Effect of the message on a running agent. By default, `Agent.deliver` and `whileWorking` decide. */
   readonly steering?: SteeringSignal | undefined;
+  /**
+   * Upper bound of the size of the request in characters of JSON, such as the length of its body. By default, the engine
+   * measures the message. Not persisted.
+   */
+  readonly requestSize?: number | undefined;
   /** True if the request is SendStreamingMessage. The engine sets `isStreaming`. */
   readonly isStreaming?: boolean;
 }

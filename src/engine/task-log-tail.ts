@@ -1,5 +1,5 @@
 import type { LogEvent } from "../protocol/index.ts";
-import { estimateEventSize } from "./events-pending-commit.ts";
+import { measureEventSize } from "./measure-size.ts";
 
 const MAX_TAIL_EVENTS = 1024;
 const MAX_TAIL_TOTAL_SIZE = 1024 * 1024;
@@ -17,7 +17,7 @@ export class TaskLogTail {
    * `clear`, the tail accepts any events.
    */
   add(events: readonly LogEvent[]): void {
-    for (const { event } of events) this.#size += estimateEventSize(event);
+    for (const { event } of events) this.#size += measureEventSize(event);
     if (this.#events.length === 0) this.#events = events.slice();
     else this.#events.push(...events);
     // Trim half at once, so that adding stays cheap.
@@ -42,6 +42,6 @@ export class TaskLogTail {
 
   #trim(): void {
     const gone = this.#events.splice(0, Math.ceil(this.#events.length / 2));
-    for (const { event } of gone) this.#size -= estimateEventSize(event);
+    for (const { event } of gone) this.#size -= measureEventSize(event);
   }
 }

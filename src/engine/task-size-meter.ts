@@ -1,4 +1,4 @@
-import { estimateJsonSize, type Task, type TaskEvent } from "../protocol/index.ts";
+import { estimateJsonSize, type Task } from "../protocol/index.ts";
 
 /** Measures the approximate size of a task, in characters of JSON. */
 export class TaskSizeMeter {
@@ -6,8 +6,6 @@ export class TaskSizeMeter {
   readonly #getTask: () => Task | undefined;
   /** Size of all events, or `undefined` if the size is unknown. */
   #size: number | undefined;
-  #lastMeasuredEvent: TaskEvent | undefined;
-  #lastMeasuredEventSize = 0;
 
   /** `getTask` returns the stored task, which is measured on first use. */
   constructor(limit: number, getTask: () => Task | undefined) {
@@ -24,21 +22,12 @@ export class TaskSizeMeter {
     return this.#size;
   }
 
-  /** Returns true if the task would be larger than the limit after the event. */
-  exceedsLimitWith(event: TaskEvent): boolean {
-    return this.size + this.#measureEvent(event) > this.#limit;
+  /** Returns true if the task would be larger than the limit after an event of the given size. */
+  exceedsLimitWith(eventSize: number): boolean {
+    return this.size + eventSize > this.#limit;
   }
 
-  add(event: TaskEvent): void {
-    this.#size = this.size + this.#measureEvent(event);
-  }
-
-  /** Returns the approximate size of an event. Each event is measured once, although two functions need its size. */
-  #measureEvent(event: TaskEvent): number {
-    if (event !== this.#lastMeasuredEvent) {
-      this.#lastMeasuredEvent = event;
-      this.#lastMeasuredEventSize = estimateJsonSize(event);
-    }
-    return this.#lastMeasuredEventSize;
+  add(eventSize: number): void {
+    this.#size = this.size + eventSize;
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { estimateJsonSize } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
 import { resolveEngineLimits, type EngineLimits } from "./engine-limits.ts";
 import { TurnAdmission } from "./turn-admission.ts";
@@ -10,15 +11,14 @@ function createTestAdmission(limits: Partial<EngineLimits> = {}): TurnAdmission 
   return new TurnAdmission(resolveEngineLimits(limits));
 }
 
-const createRequest = (text = "hi"): Parameters<TurnAdmission["admitTurn"]>[1] => ({
-  message: { messageId: "m", role: "ROLE_USER", parts: [{ text }] },
-});
+const measureRequest = (text = "hi"): number =>
+  estimateJsonSize({ message: { messageId: "m", role: "ROLE_USER", parts: [{ text }] } });
 
 /** Admits turns until the first refusal, and returns their number and the text of the refusal. */
 function admitUntilRefused(admission: TurnAdmission, caller: Caller, text?: string): [number, string] {
   for (let count = 0; ; count++) {
     try {
-      admission.admitTurn(caller, createRequest(text));
+      admission.admitTurn(caller, measureRequest(text));
     } catch (error) {
       return [count, (error as Error).message];
     }
@@ -48,7 +48,7 @@ describe("the admission of turns [E14]", () => {
     const [count, text] = admitUntilRefused(admission, ada, "x".repeat(2_000));
     expect(count).toBe(4);
     expect(text).toContain("20,000 bytes of unfinished messages (limits.unfinishedMessageBytes)");
-    admission.admitTurn(bob, createRequest("x".repeat(8_000)));
+    admission.admitTurn(bob, measureRequest("x".repeat(8_000)));
   });
 
   it("gives anonymous clients of different networks separate shares", () => {
@@ -70,8 +70,8 @@ describe("the admission of turns [E14]", () => {
 
   it("returns the share when turns end, and admits turns of an earlier process beyond the limits", () => {
     const admission = createTestAdmission({ runs: 2, runsPerCaller: 1 });
-    const endAdmission = admission.admitTurn(ada, createRequest());
-    const endRestored = admission.admitTurn(ada, createRequest(), "limits");
+    const endAdmission = admission.admitTurn(ada, measureRequest());
+    const endRestored = admission.admitTurn(ada, measureRequest(), "limits");
     expect(admitUntilRefused(admission, ada)[0]).toBe(0);
     endRestored();
     endAdmission();

@@ -1,5 +1,5 @@
 import { FairShareLedger, type FairShareRefusal } from "../data-structures/index.ts";
-import { A2AError, estimateJsonSize, type SendMessageRequest } from "../protocol/index.ts";
+import { A2AError } from "../protocol/index.ts";
 import { getLimitHolderKey, type Caller } from "./caller.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 
@@ -30,17 +30,17 @@ export class TurnAdmission {
   }
 
   /**
-   * Admits a turn, and returns the function that ends its admission, which is safe to repeat. Throws `RESOURCE_EXHAUSTED` if a limit is
+   * Admits a turn whose request has a size of `bytes`, and returns the function that ends its admission, which is safe to
+   * repeat. Throws `RESOURCE_EXHAUSTED` if a limit is
    * reached. A turn that an earlier server process has admitted may exceed the share of its caller, because shares
    * depend on the order of the turns. A queued turn of an earlier process may exceed all limits.
    */
   admitTurn(
     caller: Caller,
-    request: SendMessageRequest,
+    bytes: number,
     mayExceed: "nothing" | "share" | "limits" = "nothing",
   ): () => void {
     const holder = getLimitHolderKey(caller);
-    const bytes = estimateJsonSize(request);
     if (mayExceed !== "limits") this.#assertAdmissible(holder, bytes, mayExceed === "share");
     this.#runLedger.reserveUnchecked(holder, 1);
     this.#messageBytesLedger.reserveUnchecked(holder, bytes);

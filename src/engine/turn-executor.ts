@@ -58,9 +58,8 @@ export class TurnExecutor {
   }
 
   async #executeUntilEnd(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {
-    const { observer, agent } = this.#context;
-    const { contextTurns } = agent;
-    const { scope, taskId, contextId } = this.#liveTask;
+    const { contextTurns } = this.#context.agent;
+    const { scope } = this.#liveTask;
     // An agent with output has already entered its context.
     const predecessorEnd = output ? undefined : contextTurns?.enterTurn(scope, turn);
     // Another node can receive the same message, so the agent starts only with the lease of the task.
@@ -69,21 +68,28 @@ export class TurnExecutor {
     if (predecessorEnd) await predecessorEnd;
     if (turn.hasEnded) return;
     this.#context.onRunStart();
-    const { attempt, span, serviceParameters } = turn;
-    const { parentTask } = serviceParameters;
-    const report = { scope, taskId, contextId, attempt, traceparent: span?.traceparent, parentTask };
-    observer.onRun?.({ ...report, phase: "begin" });
+    this.#reportRun(turn, "begin");
     try {
       if (predecessorEnd || mustWaitForLease) turn.signal.throwIfAborted();
       await turn.runInSpan(() => this.#output.writeOutput(turn, output ?? this.startAgent(turn, task)));
       this.#output.writeFinalState(turn);
-      observer.onRun?.({ ...report, phase: "end", state: this.#liveTask.state });
     } catch (error) {
       turn.agentError = error;
       this.#output.writeFailure(turn, error);
-      observer.onRun?.({ ...report, phase: "end", state: this.#liveTask.state, error });
     }
+    this.#reportRun(turn, "end");
     this.#listener.onTurnEnd(turn);
+  }
+
+  #reportRun({ attempt, span, serviceParameters, agentError }: Turn, phase: "begin" | "end"): void {
+    const { observer } = this.#context;
+    // The trace ids of a run are created on first use.
+    if (!observer.onRun) return;
+    const { scope, taskId, contextId, state } = this.#liveTask;
+    const { parentTask } = serviceParameters;
+    const run = { scope, taskId, contextId, attempt, traceparent: span?.traceparent, parentTask };
+    const error = agentError === undefined ? {} : { error: agentError };
+    observer.onRun(phase === "begin" ? { ...run, phase } : { ...run, phase, state, ...error });
   }
 
   /** Starts the agent. `task` is the task at the start of the turn. */

@@ -1,6 +1,7 @@
 import type { Message } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { InboundMessage } from "./inbound-message.ts";
+import { measureRequestSize } from "./measure-size.ts";
 import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
 import { RelatedTaskLoader } from "./related-task-loader.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
@@ -34,7 +35,11 @@ export class TurnFactory {
       mayExceed,
     }: { attempt?: number; handovers?: number; mayExceed?: "share" | "limits" } = {},
   ): Turn {
-    const endAdmission = this.#admission.admitTurn(caller, request, mayExceed);
+    const endAdmission = this.#admission.admitTurn(
+      caller,
+      measureRequestSize({ request, serviceParameters }),
+      mayExceed,
+    );
     const relatedTasks = new RelatedTaskLoader(
       this.#store,
       this.#runners,

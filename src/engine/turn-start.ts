@@ -15,6 +15,9 @@ import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import { toStatusUpdate } from "./to-task-event.ts";
 import type { Turn, TurnStartPoint } from "./turn.ts";
 
+/** Size in characters of a new task without its message: its ids and its status. */
+const MAX_SIZE_OF_NEW_TASK = 400;
+
 /** Returns a copy of the task that contains the message of a new turn. */
 export function buildTaskWithTurnMessage(liveTask: LiveTask, message: Message): Task {
   if (liveTask.state === undefined) {
@@ -51,12 +54,17 @@ export function enqueueTurnStart(
   turn.startPoint = startPoint;
   const event: TaskEvent = liveTask.state === undefined ? { task } : { message: storedMessage };
   const { message, acceptedSeq, request, serviceParameters } = turn;
-  const refusal = liveTask.validateAndEnqueueMessageEvent(event, {
-    messageId: message.messageId,
-    durableSeq: acceptedSeq,
-    webhook: extractMessageWebhookRegistration(request, liveTask.taskId, serviceParameters),
-    wasQueued: queuePosition !== undefined,
-  });
+  const { requestSize } = serviceParameters;
+  const refusal = liveTask.validateAndEnqueueMessageEvent(
+    event,
+    {
+      messageId: message.messageId,
+      durableSeq: acceptedSeq,
+      webhook: extractMessageWebhookRegistration(request, liveTask.taskId, serviceParameters),
+      wasQueued: queuePosition !== undefined,
+    },
+    requestSize === undefined ? undefined : requestSize + MAX_SIZE_OF_NEW_TASK,
+  );
   if (refusal) return undefined;
   if (queuePosition !== undefined) liveTask.removeQueuedTurnsThrough(queuePosition);
   return startPoint;

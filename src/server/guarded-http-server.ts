@@ -28,7 +28,8 @@ export function createGuardedHttpServer(
   maxConnections: number,
   timeouts: typeof HTTP_TIMEOUTS = HTTP_TIMEOUTS,
 ): Server {
-  const http = createServer(timeouts, listener);
+  // Otherwise, Node drops repeated headers such as `host`, and a refused value could hide behind an allowed value.
+  const http = createServer({ ...timeouts, joinDuplicateHeaders: true }, listener);
   http.on(
     "connection",
     createConnectionGuard(maxConnections, (socket) =>

@@ -23,8 +23,14 @@ import type { ServedAgent } from "./served-agent.ts";
 
 /** The outcome of an A2A operation, which is either a result or a stream of events. */
 export type OperationResultOrStream<O extends OperationName = OperationName> =
-  /** `seq` is the sequence number of the last event in the result, if the result is a stored task. */
-  { readonly result: Operations[O]["result"]; readonly seq?: number } | { readonly stream: Subscription };
+  | {
+      readonly result: Operations[O]["result"];
+      /** Sequence number of the last event in the result, if the result is a stored task. */
+      readonly seq?: number;
+      /** Approximate size of the result in characters, if it is known. */
+      readonly size?: number | undefined;
+    }
+  | { readonly stream: Subscription };
 
 type OperationFunction<O extends OperationName> = (
   agent: ServedAgent,
@@ -46,8 +52,7 @@ function requirePushConfigOperations({ engine }: ServedAgent): PushConfigOperati
 const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O> } = {
   SendMessage: async ({ engine }, params, caller, service, { byteAccount }) => {
     const result = await engine.sendMessage(params, caller, service);
-    if ("task" in result) reserveTaskResponse(byteAccount, result.task);
-    return { result };
+    return "task" in result ? { result, size: reserveTaskResponse(byteAccount, result.task) } : { result };
   },
   SendStreamingMessage: async ({ engine }, params, caller, service) => ({
     stream: await engine.sendStreamingMessage(params, caller, service),
@@ -55,14 +60,12 @@ const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O>
   GetTask: async ({ engine }, params, caller, _service, { byteAccount }) => {
     byteAccount?.assertRoomForKnownTask(params.id);
     const { task, seq } = await engine.getTaskWithSeq(params, caller);
-    reserveTaskResponse(byteAccount, task);
-    return { result: task, seq };
+    return { result: task, seq, size: reserveTaskResponse(byteAccount, task) };
   },
   ListTasks: async ({ engine }, params, caller) => ({ result: await engine.listTasks(params, caller) }),
   CancelTask: async ({ engine }, params, caller, _service, { byteAccount }) => {
     const task = await engine.cancelTask(params, caller);
-    reserveTaskResponse(byteAccount, task);
-    return { result: task };
+    return { result: task, size: reserveTaskResponse(byteAccount, task) };
   },
   SubscribeToTask: async ({ engine }, params, caller, service) => ({
     stream: await subscribeToTask(engine, params, caller, service),

@@ -41,18 +41,19 @@ export function assertJsonContentType(request: HttpRequest): void {
 }
 
 /**
- * Reads and parses a JSON request body of at most `maxJsonValues` values. Returns `undefined` if the body is empty. For
- * example, a CancelTask request can have an empty body.
+ * Reads and parses a JSON request body of at most `maxJsonValues` values. Returns the length of the body in characters,
+ * too. The JSON is `undefined` if the body is empty. For example, a CancelTask request can have an empty body.
  */
 export async function readJsonBody(
   request: HttpRequest,
   { maxBodyBytes, maxJsonValues }: { readonly maxBodyBytes: number; readonly maxJsonValues: number },
-): Promise<unknown> {
+): Promise<{ readonly json: unknown; readonly length: number }> {
   const text = await request.text(maxBodyBytes);
-  if (text === "") return undefined;
+  const { length } = text;
+  if (length === 0) return { json: undefined, length };
   assertJsonContentType(request);
   try {
-    return parseBoundedJson(text, maxJsonValues);
+    return { json: parseBoundedJson(text, maxJsonValues), length };
   } catch (cause) {
     if (cause instanceof A2AError) throw cause;
     const why = cause instanceof Error ? cause.message : "unknown";

@@ -59,14 +59,16 @@ export function reserveEncodedResponse(
 
 /**
  * Reserves the size of the task in a response before the server encodes the response. Throws RESOURCE_EXHAUSTED if the
- * share is used up. Remembers the size of a large task for `assertRoomForKnownTask`.
+ * share is used up. Remembers the size of a large task for `assertRoomForKnownTask`. Returns the size of the task in
+ * characters, or `undefined` if the server does not count the bytes.
  */
-export function reserveTaskResponse(account: ByteAccount | undefined, task: Task): void {
-  if (!account) return;
+export function reserveTaskResponse(account: ByteAccount | undefined, task: Task): number | undefined {
+  if (!account) return undefined;
   const size = estimateJsonSize(task);
-  if (size < MIN_RESERVED_TEXT_LENGTH) return;
+  if (size < MIN_RESERVED_TEXT_LENGTH) return size;
   account.rememberTaskSize(task.id, size);
   account.reserveResponseText(size);
+  return size;
 }
 
 /** Creates the reply for a text that was refused after it had been encoded, unless its reply has `createRefusal`. */

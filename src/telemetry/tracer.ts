@@ -4,7 +4,7 @@ import {
   type FillRandomBytes,
   type TraceContext,
 } from "../protocol/index.ts";
-import { getCurrentTraceScope, runInTraceScope, type RunningTask } from "./trace-scope.ts";
+import { getCurrentTraceScope, runInTraceScope, type RunningTask, type TraceScope } from "./trace-scope.ts";
 
 /** Attributes of a span. The tracer ignores members that are `undefined`. */
 export type SpanAttributes = Readonly<Record<string, SpanAttributeValue | undefined>>;
@@ -75,26 +75,37 @@ export class PropagatingTracer implements Tracer {
 
   startSpan({ parent, task }: SpanStart): TracedSpan {
     const current = getCurrentTraceScope();
-    const parentContext = parent === "none" ? undefined : (parent ?? current?.context);
-    const context = parentContext
-      ? createChildContext(parentContext, this.#fillRandom)
-      : createRootContext(true, this.#fillRandom);
-    return new UnrecordedSpan(context, task ?? current?.task);
+    const parentSpan = parent === "none" ? undefined : parent ? { context: parent } : current;
+    return new UnrecordedSpan(parentSpan, task ?? current?.task, this.#fillRandom);
   }
 }
 
-class UnrecordedSpan implements TracedSpan {
-  readonly context: TraceContext;
+/** A span is also the scope of its work. Its ids are created on first use, because most agents call nobody. */
+class UnrecordedSpan implements TracedSpan, TraceScope {
   readonly isRecording = false;
-  readonly #task: RunningTask | undefined;
+  readonly task: RunningTask | undefined;
+  readonly #parent: Pick<TraceScope, "context"> | undefined;
+  readonly #fillRandom: FillRandomBytes;
+  #context: TraceContext | undefined;
 
-  constructor(context: TraceContext, task: RunningTask | undefined) {
-    this.context = context;
-    this.#task = task;
+  constructor(
+    parent: Pick<TraceScope, "context"> | undefined,
+    task: RunningTask | undefined,
+    fillRandom: FillRandomBytes,
+  ) {
+    this.#parent = parent;
+    this.task = task;
+    this.#fillRandom = fillRandom;
+  }
+
+  get context(): TraceContext {
+    return (this.#context ??= this.#parent
+      ? createChildContext(this.#parent.context, this.#fillRandom)
+      : createRootContext(true, this.#fillRandom));
   }
 
   run<T>(work: () => T): T {
-    return runInTraceScope({ context: this.context, task: this.#task }, work);
+    return runInTraceScope(this, work);
   }
 
   runRequest<T>(work: () => T): T {

@@ -49,7 +49,8 @@ export async function handleJsonRpc(
     caller = await authenticateCaller(request, context.authenticate);
     request.byteAccount?.assignToCaller(caller);
     assertJsonContentType(request);
-    const envelope = decodeJsonRpcRequest(await request.text(context.maxBodyBytes), context.maxJsonValues);
+    const body = await request.text(context.maxBodyBytes);
+    const envelope = decodeJsonRpcRequest(body, context.maxJsonValues);
     id = envelope.id;
     const { method, params } = envelope;
     const version = resolveProtocolVersion(request, context, inferVersionFromMethod(method));
@@ -64,6 +65,7 @@ export async function handleJsonRpc(
       binding: "JSONRPC" as const,
       version,
       params,
+      bodyLength: body.length,
       peerLeniency,
       autoMessageId,
       serviceDefaults: dialect,
@@ -74,11 +76,13 @@ export async function handleJsonRpc(
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
-    const resultJson = await stringifyResult(dialect.toResultJson(operation, outcome.result));
+    const resultJson = await stringifyResult(
+      dialect.toResultJson(operation, outcome.result),
+      outcome.size,
+    );
     const isLarge = reserveEncodedResponse(request.byteAccount, resultJson);
-    const body = encodeJsonRpcResult(id, resultJson);
     const headers = { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) };
-    const reply = createJsonReply(200, body, headers);
+    const reply = createJsonReply(200, encodeJsonRpcResult(id, resultJson), headers);
     const usedDialect = dialect;
     if (isLarge) return { ...reply, createRefusal: (error) => createErrorReply(id, error, usedDialect) };
     return reply;

@@ -54,6 +54,12 @@ export interface BindingContext {
   readonly recordRefusal: ((refusal: RefusedRequest) => void) | undefined;
 }
 
+/**
+ * Length in characters from which the message of a request is measured, instead of counted by the length of its body. A
+ * body can be several times longer than its message, for example because of escaped characters.
+ */
+const MIN_MEASURED_BODY_LENGTH = 64 * 1024;
+
 /** An HTTP request without its body. */
 export type RequestMetadata = Pick<HttpRequest, "header" | "query" | "origin" | "byteAccount">;
 
@@ -108,6 +114,8 @@ interface EncodedOperationParamsWithCodec {
   /** Protocol binding of the request, for the traffic record. */
   readonly binding: "JSONRPC" | "HTTP+JSON" | "GRPC";
   readonly params: unknown;
+  /** Length of the request body in characters, if the binding knows it. */
+  readonly bodyLength?: number | undefined;
   /** Default: `all`. */
   readonly peerLeniency?: PeerLeniency;
   /** Whether the server assigns an id to a message without a `messageId`. Default: false. */
@@ -175,10 +183,11 @@ function observeAndPerform(
 function decodeAndPerform(
   { request, agent, caller }: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
-  { codec, version, params, peerLeniency, autoMessageId, serviceDefaults }: EncodedOperationParamsWithCodec,
+  encoded: EncodedOperationParamsWithCodec,
   description: AgentDescription,
   observed?: ObservedOperation,
 ): Promise<OperationResultOrStreamWithHeaders> {
+  const { codec, version, params, bodyLength, peerLeniency, autoMessageId, serviceDefaults } = encoded;
   assertOperationSupported(operation, description, version);
   const extensions = activateExtensions(description.capabilities?.extensions, request, version);
   const serverExtensions = selectServerExtensions(extensions);
@@ -197,6 +206,7 @@ function decodeAndPerform(
     needsTask: serviceDefaults?.needsTask,
     endsAtInputRequest: serviceDefaults?.endsAtInputRequest,
     resumeAfterSeq: lastEventSeq ?? serviceDefaults?.resumeAfterSeq,
+    requestSize: bodyLength !== undefined && bodyLength < MIN_MEASURED_BODY_LENGTH ? bodyLength : undefined,
   };
   const decoded = codec.decodeParams(
     operation,

@@ -67,10 +67,19 @@ export async function handleRest(
 
     const { operation, pathParams } = match;
     const body = request.method === "POST" ? await readJsonBody(request, context) : undefined;
-    const params = dialect.collectParams(operation, pathParams, new URLSearchParams(request.query), body);
+    const query = new URLSearchParams(request.query);
+    const params = dialect.collectParams(operation, pathParams, query, body?.json);
     const { autoMessageId, peerLeniency } = context;
     const binding = "HTTP+JSON" as const;
-    const encoded = { codec: dialect, binding, version, params, peerLeniency, autoMessageId };
+    const encoded = {
+      codec: dialect,
+      binding,
+      version,
+      params,
+      bodyLength: body?.length,
+      peerLeniency,
+      autoMessageId,
+    };
     hasOperation = true;
     const outcome = await handleOperation(authenticated, operation, encoded);
 
@@ -84,7 +93,10 @@ export async function handleRest(
       ...outcome.headers,
       ...buildExtendedCardCacheHeaders(operation),
     };
-    const resultText = await stringifyResult(dialect.toResultJson(operation, outcome.result));
+    const resultText = await stringifyResult(
+      dialect.toResultJson(operation, outcome.result),
+      outcome.size,
+    );
     const reply = { status: 200, headers, body: resultText };
     if (!reserveEncodedResponse(request.byteAccount, resultText)) return reply;
     const usedDialect = dialect;

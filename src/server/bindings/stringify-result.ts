@@ -8,10 +8,12 @@ const MIN_PIECE_LENGTH = 64 * 1024;
 /**
  * Serializes the JSON of a result, like `JSON.stringify`. A large result is serialized in steps of about 5 ms, so that
  * other requests run in between, and returned in pieces, because a joined text would need a second copy. A small result
- * is serialized at once, because almost all results are small.
+ * is serialized at once, because almost all results are small. `knownSize` is the approximate size of the result in
+ * characters, if the caller knows it.
  */
-export function stringifyResult(result: unknown): string | Promise<readonly string[]> {
-  return hasLongText(result) ? stringifyInSteps(result) : JSON.stringify(result);
+export function stringifyResult(result: unknown, knownSize?: number): string | Promise<readonly string[]> {
+  const isSmall = knownSize !== undefined && knownSize < MIN_PIECE_LENGTH;
+  return isSmall || !hasLongText(result) ? JSON.stringify(result) : stringifyInSteps(result);
 }
 
 async function stringifyInSteps(result: unknown): Promise<readonly string[]> {

@@ -1,8 +1,8 @@
 import {
   A2AError,
+  formatTraceparent,
   isTerminal,
   parseTraceContext,
-  toTraceHeaders,
   type TraceContext,
 } from "../../protocol/index.ts";
 import type { RunSpan, RunTracing, TracedRun } from "../../engine/index.ts";
@@ -78,15 +78,18 @@ function findParent(run: TracedRun): TraceContext | undefined {
 }
 
 class AgentRunSpan implements RunSpan {
-  readonly traceparent: string;
-  readonly tracestate: string | undefined;
   readonly #span: TracedSpan;
 
   constructor(span: TracedSpan) {
     this.#span = span;
-    const { traceparent, tracestate } = toTraceHeaders(span.context);
-    this.traceparent = traceparent;
-    this.tracestate = tracestate;
+  }
+
+  get traceparent(): string {
+    return formatTraceparent(this.#span.context);
+  }
+
+  get tracestate(): string | undefined {
+    return this.#span.context.tracestate;
   }
 
   run<T>(work: () => T): T {

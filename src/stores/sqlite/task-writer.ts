@@ -48,6 +48,8 @@ export class TaskWriter {
   readonly #selectTask: SqlStatement;
   readonly #insertTask: SqlStatement;
   readonly #updateTask: SqlStatement;
+  /** Updates a task whose status has not changed. SQLite rewrites the index entries of all columns that a statement sets. */
+  readonly #updateSeq: SqlStatement;
   readonly #insertEvents: SqlStatement;
   readonly #insertMessage: SqlStatement;
   readonly #deleteMessage: SqlStatement;
@@ -72,7 +74,7 @@ export class TaskWriter {
       )
       .get();
     this.#nextKey = (last?.["key"] as number) + 1;
-    this.#selectTask = db.prepare("SELECT key, state FROM task WHERE scope = ? AND task_id = ?");
+    this.#selectTask = db.prepare("SELECT key, state, timestamp FROM task WHERE scope = ? AND task_id = ?");
     this.#insertTask = db.prepare(
       `INSERT INTO task (key, scope, task_id, context_id, seq, state, timestamp, running, epoch)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -82,6 +84,7 @@ export class TaskWriter {
       `UPDATE task SET seq = ?, state = ?, timestamp = ?, running = coalesce(?, running)
        WHERE key = ? AND seq = ? AND epoch = ?`,
     );
+    this.#updateSeq = db.prepare("UPDATE task SET seq = ? WHERE key = ? AND seq = ? AND epoch = ?");
     this.#insertEvents = db.prepare(
       "INSERT INTO log (task, seq, lines, has_only_artifacts) VALUES (?, ?, ?, ?)",
     );
@@ -113,7 +116,7 @@ export class TaskWriter {
     if (!this.#insertUniqueMessageIds(scope, key, append.messages)) return "duplicate-message";
     const seq = expectedSeq + events.length;
     if (
-      !(expectedSeq === 0 ? this.#createTask(key, scope, seq, append) : this.#updateTaskRow(key, seq, append))
+      !(known ? this.#updateTaskRow(known, seq, append) : this.#createTask(key, scope, seq, append))
     ) {
       this.#deleteMessageIds(scope, append.messages);
       return "conflict";
@@ -171,8 +174,10 @@ export class TaskWriter {
     return true;
   }
 
-  #updateTaskRow(key: number, seq: number, append: LogAppend): boolean {
+  #updateTaskRow({ key, state, timestamp }: WrittenTask, seq: number, append: LogAppend): boolean {
     const { expectedSeq, status, hasRunningTurn, epoch } = append;
+    if (hasRunningTurn === undefined && status.state === state && status.timestamp === timestamp)
+      return this.#updateSeq.run(seq, key, expectedSeq, epoch).changes === 1;
     const running = hasRunningTurn === undefined ? null : Number(hasRunningTurn);
     const { changes } = this.#updateTask.run(
       seq,
@@ -222,10 +227,10 @@ export class TaskWriter {
     );
   }
 
-  #cacheTask(key: number, scope: number, { taskId, status: { state } }: LogAppend): void {
+  #cacheTask(key: number, scope: number, { taskId, status: { state, timestamp } }: LogAppend): void {
     const name = `${scope} ${taskId}`;
     if (isTerminal(state)) this.#cachedTasks.delete(name);
-    else this.#cachedTasks.set(name, { key, state });
+    else this.#cachedTasks.set(name, { key, state, timestamp });
   }
 }
 
@@ -233,6 +238,7 @@ export class TaskWriter {
 interface WrittenTask {
   readonly key: number;
   readonly state: TaskState;
+  readonly timestamp: string;
 }
 
 function createWrittenTaskCache(): LruCache<WrittenTask> {
