@@ -1,3 +1,4 @@
+import type { AgentEvent } from "../engine/index.ts";
 import {
   type ArtifactEnding,
   appendPartJoiningText,
@@ -5,9 +6,11 @@ import {
   type Part,
   splitLastPiece,
 } from "../protocol/index.ts";
-import type { ArtifactAgentEvent } from "./per-run-artifact-merger.ts";
 import { PARTIAL_KEY } from "./adk-event-metadata.ts";
 import { THOUGHT_SIGNATURE_KEY } from "./part-conversion.ts";
+
+/** An engine event that adds content to an artifact. */
+export type ArtifactAgentEvent = Extract<AgentEvent, { artifact: unknown }>;
 
 /** State of an artifact that is not complete. */
 interface OpenArtifact {

@@ -1,10 +1,6 @@
-import type { AgentEvent } from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import { PARTIAL_KEY } from "./adk-event-metadata.ts";
-import { appendStreamedPart } from "./artifact-streamer.ts";
-
-/** An engine event that adds content to an artifact. */
-export type ArtifactAgentEvent = Extract<AgentEvent, { artifact: unknown }>;
+import { appendStreamedPart, type ArtifactAgentEvent } from "./artifact-streamer.ts";
 
 /**
  * Merges all artifacts of a run into one artifact. In the merged artifact, all content of one event chain

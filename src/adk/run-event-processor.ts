@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
-import { ArtifactStreamer } from "./artifact-streamer.ts";
-import { type ArtifactAgentEvent, PerRunArtifactMerger } from "./per-run-artifact-merger.ts";
+import { type ArtifactAgentEvent, ArtifactStreamer } from "./artifact-streamer.ts";
+import { PerRunArtifactMerger } from "./per-run-artifact-merger.ts";
 import { PendingFunctionCalls } from "./pending-function-calls.ts";
 import {
   toActionsMetadata,

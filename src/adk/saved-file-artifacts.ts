@@ -1,7 +1,7 @@
 import type { JsonObject, Part, StreamResponse } from "../protocol/index.ts";
 import type { Artifact } from "../protocol/index.ts";
 import type { AdkEvent, AdkRunner, GenaiPart, SavedFile, SessionKey } from "./adk-structural-types.ts";
-import type { ArtifactAgentEvent } from "./per-run-artifact-merger.ts";
+import type { ArtifactAgentEvent } from "./artifact-streamer.ts";
 import { toGenaiPart } from "./part-conversion.ts";
 
 /**

@@ -4,21 +4,9 @@ import type { CliContext } from "./cli-context.ts";
 import { appendValue, createOutputOption, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import { createPrivateAgentsOption } from "./console/private-agents-option.ts";
-import { addAuthOptions, type ServeAuthOptions } from "./serve/serve-auth-options.ts";
-import type { OutputFormat } from "./output-writer.ts";
-import { createPriceOption, type PriceOption } from "./trace/price-option.ts";
-
-export interface ConsoleCommandOptions extends ServeAuthOptions, PriceOption {
-  port: number;
-  strictPort?: boolean;
-  host: string;
-  publicUrl?: string;
-  allowPrivateAgents?: boolean;
-  open?: boolean;
-  cardKey?: string[];
-  cardJwks?: string[];
-  output: OutputFormat;
-}
+import type { ConsoleCommandOptions } from "./console/run-console.ts";
+import { addAuthOptions } from "./serve/serve-auth-options.ts";
+import { createPriceOption } from "./trace/price-option.ts";
 
 export function createConsoleCommand(context: CliContext): Command {
   return addAuthOptions(new Command("console"))

@@ -4,7 +4,8 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { arbitraryCharacter } from "../../test/support/arbitrary-character.ts";
 import { createTempTestDirectoryWithFiles, runCliInTestProcess } from "./cli-test-process.fixture.ts";
-import { COMMANDS, type CommandTable } from "./command-registry.ts";
+import { COMMANDS } from "./command-registry.ts";
+import type { CommandTable } from "./command-table.ts";
 import { startHostileServer, type HostileAnswer, type HostileServer } from "./hostile-server.fixture.ts";
 
 // oxlint-disable-next-line no-control-regex -- control characters are what must not be there

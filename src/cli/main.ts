@@ -1,6 +1,7 @@
 import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
-import { COMMANDS, COMMANDS_LOADING_ALL_COMMAND_MODULES, type CommandTable } from "./command-registry.ts";
+import { COMMANDS, COMMANDS_LOADING_ALL_COMMAND_MODULES } from "./command-registry.ts";
+import type { CommandTable } from "./command-table.ts";
 import type { CliContext, ProcessContext } from "./cli-context.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
 import { createConsoleStream, createTerminalStreams, type OutputStreams } from "./terminal-streams.ts";

@@ -5,17 +5,10 @@ import {
   type SendMessageResponse,
   type Task,
 } from "../protocol/index.ts";
+import type { AgentAnswer } from "./a2a-client.ts";
 import { collect } from "./collect-stream-result.ts";
 import type { MessageInput, SendOptions } from "./message-input.ts";
 import { sendAndStreamUntilTurnEnd, type TurnStreamClient } from "./send-and-stream-until-turn-end.ts";
-
-/** The answer of an agent to one message. */
-export interface AgentAnswer {
-  /** The text of the answer, or the agent's question if the task waits for the user. */
-  readonly text: string;
-  /** The task with its state and all parts of the answer. An agent can also answer without a task. */
-  readonly task?: Task;
-}
 
 /** Error of `ask` for a task that ended as FAILED, CANCELED, or REJECTED. `task` is the task. */
 export class TaskNotCompletedError extends Error {

@@ -1,8 +1,8 @@
 import { A2AError, type AgentInterface } from "../protocol/index.ts";
 import { isLoopback } from "./http/loopback.ts";
 import { parseGrpcAddress } from "./transport/parse-grpc-address.ts";
-import { type GrpcClientOptions } from "./transport/send-http-request.ts";
-import type { CallOptions } from "./transport/send-http-request.ts";
+import type { GrpcClientOptions } from "./transport/transport.ts";
+import type { CallOptions } from "./transport/transport.ts";
 import type { Transport } from "./transport/transport.ts";
 
 /**

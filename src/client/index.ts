@@ -13,7 +13,6 @@ export type {
   OAuthClient,
   SecurityRequirementToSatisfy,
 } from "./auth/client-auth.ts";
-export type { AgentAnswer } from "./ask-agent.ts";
 export { TaskNotCompletedError } from "./ask-agent.ts";
 export { collect } from "./collect-stream-result.ts";
 export { connect } from "./node/connect.ts";
@@ -21,12 +20,12 @@ export type { ConnectOptions } from "./find-card.ts";
 export { findCard, listServerAgents } from "./find-card.ts";
 export type { TurnStreamOptions, TurnStreamClient } from "./send-and-stream-until-turn-end.ts";
 export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-stream-until-turn-end.ts";
-export type { GrpcClientOptions } from "./transport/send-http-request.ts";
-export type { CallOptions } from "./transport/send-http-request.ts";
+export type { GrpcClientOptions } from "./transport/transport.ts";
+export type { CallOptions } from "./transport/transport.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";
 export { readText } from "./read-text.ts";
 export type { RetryOptions } from "./stream/retry.ts";
-export type { A2AClient, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";
+export type { A2AClient, AgentAnswer, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";
 export type { ClientTimeouts } from "./timeouts.ts";
 export type { TrustedOrigins } from "./trusted-origins.ts";
 export { parseGrpcAddress } from "./transport/parse-grpc-address.ts";

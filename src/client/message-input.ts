@@ -9,7 +9,7 @@ import {
   type SteeringSignal,
 } from "../protocol/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
-import type { CallOptions } from "./transport/send-http-request.ts";
+import type { CallOptions } from "./transport/transport.ts";
 
 /** Input for an agent: a text, a list of parts, or a message that has at least `parts`. */
 export type MessageInput = string | readonly Part[] | (Pick<Message, "parts"> & Partial<Message>);

@@ -1,6 +1,6 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { A2AClient } from "./a2a-client.ts";
-import type { CallOptions } from "./transport/send-http-request.ts";
+import type { CallOptions } from "./transport/transport.ts";
 
 type TaskOptions<Operation extends "get" | "cancel" | "subscribe"> = NonNullable<
   Parameters<A2AClient["tasks"][Operation]>[1]

@@ -18,7 +18,7 @@ import {
   type SpanError,
   type TracedSpan,
 } from "../telemetry/index.ts";
-import type { CallOptions } from "./transport/send-http-request.ts";
+import type { CallOptions } from "./transport/transport.ts";
 import type { ReceivedStreamEvent, Transport } from "./transport/transport.ts";
 
 /** The agent whose calls are traced. */

@@ -11,15 +11,12 @@ import { generateErrorId } from "./id-generator.ts";
 import type { LiveTask } from "./live-task.ts";
 import { measureEventSize } from "./measure-size.ts";
 import { createTaskTooLargeError } from "./task-errors.ts";
-import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { TaskTurns } from "./task-turns.ts";
 import { toStatusUpdate, toTaskEventFromAgent, toTaskMessageFromAgent } from "./to-task-event.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
 
-type AgentOutputWriterDependencies = Pick<
-  TaskRunnerDependencies,
-  "generateId" | "observer" | "taskSizeLimit"
->;
+type AgentOutputWriterDependencies = Pick<TurnDependencies, "generateId" | "observer" | "taskSizeLimit">;
 
 /** Writes the events of an agent, and the final state of its task, into the live task. */
 export class AgentOutputWriter {

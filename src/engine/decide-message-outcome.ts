@@ -1,5 +1,4 @@
 import type { SteeringSignal, TaskState } from "../protocol/index.ts";
-import type { Agent } from "./agent.ts";
 
 /**
  * The unfinished turn of a task, which can change the task without a new message. With `none`, the task has no
@@ -8,13 +7,16 @@ import type { Agent } from "./agent.ts";
  */
 export type TaskTurnStatus = "none" | "running" | "awaiting-recovery";
 
+/** What happens to a message to a running task, unless the agent takes the message. */
+export type MessageWhileWorkingPolicy = "refuse" | "queue";
+
 /** Everything that decides what happens to a message to an existing task. */
 export interface MessageFacts {
   readonly turnStatus: TaskTurnStatus;
   readonly taskState: TaskState;
   /** True if the agent implements `deliver` and has not declined the message. */
   readonly canDeliver: boolean;
-  readonly whileWorking: NonNullable<Agent["whileWorking"]>;
+  readonly whileWorking: MessageWhileWorkingPolicy;
   /** Effect on a running turn that the client requests. By default, the agent decides. */
   readonly steering: SteeringSignal | undefined;
   readonly isInterruptible: boolean;

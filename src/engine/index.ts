@@ -55,7 +55,6 @@ export type {
   TaskListPage,
   TaskListQuery,
   TaskStore,
-  UnfinishedTask,
 } from "./task-store.ts";
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
 export type { StoreMigrationListener, StoreMigrationReport } from "./store-migration-report.ts";
@@ -91,7 +90,7 @@ export type {
   TaskRequest,
   TaskRequestAnswer,
 } from "./nodes/node-store.ts";
-export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
+export type { ClaimedTask, TaskLease, TaskLeases, UnfinishedTask } from "./task-leases.ts";
 export type {
   DeletableTask,
   StoppedTaskQuery,
@@ -123,5 +122,5 @@ export type { PushLimits } from "./push/push-limits.ts";
 export type { WebhookValidator } from "./push/push-config-operations.ts";
 export { PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
-export type { ClaimedWebhooks, WebhookLeases } from "./push/webhook-leases.ts";
+export type { ClaimedWebhooks, WebhookLeases } from "./push/push-store.ts";
 export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

@@ -17,7 +17,7 @@ import type { UncommittedEventSource } from "./event-committer.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import type { UncommittedSteps } from "./steps/turn-steps.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
-import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
+import type { TaskWithPossibleWebhooks } from "./push/webhook-lookups.ts";
 import { CommitWaiters } from "./commit-waiters.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";
@@ -179,7 +179,10 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    * The caller must await `waitForCapacity` before the next call to `validateAndEnqueueEvent`. Ignores the event after a
    * failed commit, because the task commits no more events. `size` is the size of the event in characters.
    */
-  validateAndEnqueueEvent(event: TaskEvent, size: number = measureEventSize(event)): EventRefusal | undefined {
+  validateAndEnqueueEvent(
+    event: TaskEvent,
+    size: number = measureEventSize(event),
+  ): EventRefusal | undefined {
     if (this.#failure) return undefined;
     const refusal = findEventRefusal(this.#state, event);
     if (refusal) return refusal;

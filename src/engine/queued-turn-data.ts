@@ -1,7 +1,6 @@
 import type { Message, SendMessageRequest, TaskPushNotificationConfig } from "../protocol/index.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
-import { toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
-import type { Turn } from "./turn.ts";
+import { type PersistableTurn, toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
 
 /**
  * The persisted data of a turn that waits for the current turn of its task. The store keeps the queue of each
@@ -27,7 +26,10 @@ export interface TurnQueueChange {
   readonly removedThrough?: number;
 }
 
-export function toQueuedTurnData(turn: Turn, position: number): QueuedTurnData {
+export function toQueuedTurnData(
+  turn: PersistableTurn & { readonly message: Message },
+  position: number,
+): QueuedTurnData {
   const { seq: _seq, attempt: _attempt, ...data } = toTurnRestartData(turn, 0);
   const webhook = turn.request.configuration?.taskPushNotificationConfig;
   return { position, message: turn.message, ...data, ...(webhook ? { webhook } : {}) };

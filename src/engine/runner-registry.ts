@@ -6,8 +6,7 @@ import { createTaskAwaitsRecoveryError } from "./task-errors.ts";
 import type { FollowedTask } from "./nodes/followed-task.ts";
 import type { FollowableTask } from "./nodes/log-poller.ts";
 import type { NodeLink } from "./nodes/node-link.ts";
-import { TaskRunner } from "./task-runner.ts";
-import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
+import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
 
 /** The recovery of tasks, as far as requests need it. */
 interface RequestedRecovery {

@@ -1,5 +1,5 @@
 import type { LiveTask } from "./live-task.ts";
-import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
 import type { Turn } from "./turn.ts";
 
@@ -18,7 +18,7 @@ export function suspendTurn(
   turn: Turn,
   wakeAt: number,
   liveTask: LiveTask,
-  { clock, openForReading }: Pick<TaskRunnerDependencies, "clock" | "openForReading">,
+  { clock, openForReading }: Pick<TurnDependencies, "clock" | "openForReading">,
   endAttempt: () => void,
 ): () => void {
   if (!turn.startPoint || wakeAt - clock.now() <= SUSPENDED_ATTEMPT_MS) return () => {};

@@ -1,5 +1,6 @@
+import type { TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
-import type { UnfinishedTask } from "./task-store.ts";
+import type { TurnRestartData } from "./turn-restart-data.ts";
 
 /** Identifies one lease on a task. A later lease on the same task has a higher epoch. */
 export interface TaskLease {
@@ -7,6 +8,21 @@ export interface TaskLease {
   readonly taskId: string;
   /** Number of times that a node has claimed the task. */
   readonly epoch: number;
+}
+
+/** A task with a running turn, according to the store. The node that ran the turn may have failed. */
+export interface UnfinishedTask {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly seq: number;
+  readonly state: TaskState;
+  readonly timestamp: string;
+  /**
+   * Persisted turn of the task, if the store has a turn. A task without a persisted turn fails after a
+   * restart of the server.
+   */
+  readonly turn?: TurnRestartData;
 }
 
 export interface ClaimedTask extends UnfinishedTask, TaskLease {

@@ -16,12 +16,25 @@ import { toTurnRestartData } from "./turn-restart-data.ts";
 import { LiveTask } from "./live-task.ts";
 import type { LiveTaskListener } from "./live-task-dependencies.ts";
 import type { TaskFeed } from "./task-feed.ts";
-import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
 import type { StoredTask } from "./task-store.ts";
 import { TaskTurns } from "./task-turns.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
 import { TurnExecutor } from "./turn-executor.ts";
 import { enqueueTurnStart, restoreTurnStart } from "./turn-start.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
+
+/** Dependencies that all runners of an engine share. */
+export interface TaskRunnerDependencies extends TurnDependencies {
+  /** Called when the runner has no turns, and neither requests nor readers need the runner. */
+  readonly onIdle: (runner: TaskRunner) => void;
+  /**
+   * Settles the sender of a turn's message once another node has continued the turn. Returns false if this node cannot
+   * follow the turn.
+   */
+  readonly followHandedOverTurn?: (runner: TaskRunner, turn: Turn) => boolean;
+  /** Called when the runner begins a turn. */
+  readonly onTurnStart?: (runner: TaskRunner) => void;
+}
 
 /**
  * Runs the turns of a task, one at a time (E11). The runner commits the start of each turn, executes the agent, and

@@ -5,7 +5,7 @@ import type { SessionRepository } from "./session-repository.ts";
 import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreHealth } from "./store-health.ts";
 import type { NodeHints, NodeStore } from "./nodes/node-store.ts";
-import type { TaskLeases } from "./task-leases.ts";
+import type { TaskLeases, UnfinishedTask } from "./task-leases.ts";
 import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
@@ -158,21 +158,6 @@ export interface StoredTask {
   readonly queuedTurns?: readonly QueuedTurnData[];
   /** Only stores with `usesSnapshots` return `snapshotProgress`. */
   readonly snapshotProgress?: SnapshotProgress;
-}
-
-/** A task with a running turn, according to the store. The node that ran the turn may have failed. */
-export interface UnfinishedTask {
-  readonly scope: TaskScope;
-  readonly taskId: string;
-  readonly contextId: string;
-  readonly seq: number;
-  readonly state: TaskState;
-  readonly timestamp: string;
-  /**
-   * Persisted turn of the task, if the store has a turn. A task without a persisted turn fails after a
-   * restart of the server.
-   */
-  readonly turn?: TurnRestartData;
 }
 
 /**

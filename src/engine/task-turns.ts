@@ -5,15 +5,12 @@ import type { TaskTurnStatus } from "./decide-message-outcome.ts";
 import type { LiveTask } from "./live-task.ts";
 import { hasPersistedTurns } from "./replaceable-agent.ts";
 import { createServerClosingError, createTaskEndedError } from "./task-errors.ts";
-import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { StoredTask } from "./task-store.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import type { Turn } from "./turn.ts";
 
-type TaskTurnsDependencies = Pick<
-  TaskRunnerDependencies,
-  "agent" | "store" | "startsTurns" | "restoreQueuedTurn"
->;
+type TaskTurnsDependencies = Pick<TurnDependencies, "agent" | "store" | "startsTurns" | "restoreQueuedTurn">;
 
 /**
  * The turns of one task: the current turn, and the turns that wait for its end. The task of a turn that has no runner

@@ -7,7 +7,7 @@ import type { LiveTask } from "./live-task.ts";
 import { hasPersistedTurns } from "./replaceable-agent.ts";
 import { sleepUntil } from "./steps/sleep-until.ts";
 import { suspendTurn } from "./suspend-turn.ts";
-import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { TaskTurns } from "./task-turns.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
 import { createCallReporter, startTurnSpan } from "./turn-span.ts";
@@ -20,7 +20,7 @@ interface TurnEndListener {
 
 /** Executes the agent of the current turn, and stops the agent. */
 export class TurnExecutor {
-  readonly #context: TaskRunnerDependencies;
+  readonly #context: TurnDependencies;
   readonly #liveTask: LiveTask;
   readonly #turns: TaskTurns;
   readonly #output: AgentOutputWriter;
@@ -28,7 +28,7 @@ export class TurnExecutor {
   #agentEnd: Promise<void> = Promise.resolve();
 
   constructor(
-    context: TaskRunnerDependencies,
+    context: TurnDependencies,
     liveTask: LiveTask,
     turns: TaskTurns,
     output: AgentOutputWriter,

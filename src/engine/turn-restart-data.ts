@@ -2,7 +2,6 @@ import type { SendMessageRequest } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
 import type { ContextScope } from "./context-scope.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
-import type { Turn } from "./turn.ts";
 
 /**
  * The persisted data of a running turn. The store keeps the persisted turn in addition to the task's log, so
@@ -42,19 +41,20 @@ export interface TurnRestartData {
   readonly runStartedAt?: number;
 }
 
+/** The parts of a turn that its persisted data contains, directly or in a shorter form. */
+export interface PersistableTurn {
+  readonly request: SendMessageRequest;
+  readonly serviceParameters: ServiceParameters;
+  readonly caller: Caller;
+  readonly attempt: number;
+  readonly handovers: number;
+  readonly span: { readonly traceparent: string } | undefined;
+  /** Time in milliseconds since 1970 at which the span began. */
+  readonly spanStartedAt: number | undefined;
+}
+
 export function toTurnRestartData(
-  {
-    request,
-    serviceParameters,
-    caller,
-    attempt,
-    handovers,
-    span,
-    spanStartedAt,
-  }: Pick<
-    Turn,
-    "request" | "serviceParameters" | "caller" | "attempt" | "handovers" | "span" | "spanStartedAt"
-  >,
+  { request, serviceParameters, caller, attempt, handovers, span, spanStartedAt }: PersistableTurn,
   seq: number,
 ): TurnRestartData {
   const { tenant, configuration = {}, metadata } = request;

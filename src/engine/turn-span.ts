@@ -1,7 +1,7 @@
 import type { Run } from "./agent.ts";
 import type { LiveTask } from "./live-task.ts";
 import type { Observer } from "./observer.ts";
-import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { Turn } from "./turn.ts";
 
 /**
@@ -11,7 +11,7 @@ import type { Turn } from "./turn.ts";
 export function startTurnSpan(
   turn: Turn,
   liveTask: LiveTask,
-  { clock, observer, runTracing }: Pick<TaskRunnerDependencies, "clock" | "observer" | "runTracing">,
+  { clock, observer, runTracing }: Pick<TurnDependencies, "clock" | "observer" | "runTracing">,
 ): void {
   if (!runTracing || turn.span) return;
   const { scope, taskId, contextId } = liveTask;

@@ -1,5 +1,5 @@
 import { A2AError } from "../protocol/index.ts";
-import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import type { ClientCertificate, HttpRequest } from "./http-exchange.ts";
 
 /**

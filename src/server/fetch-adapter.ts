@@ -1,4 +1,4 @@
-import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import type { ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import { createFetchBodyStream, createTextBodyStream } from "./fetch-body-stream.ts";

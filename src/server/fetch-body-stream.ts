@@ -1,6 +1,6 @@
 import type { StreamInterruption } from "../engine/index.ts";
 import type { A2AError } from "../protocol/index.ts";
-import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { ResponseSink } from "./http-exchange.ts";
 import { writeTextInSlices } from "./write-text-in-slices.ts";

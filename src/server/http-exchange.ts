@@ -1,6 +1,6 @@
 import type { StreamInterruption } from "../engine/index.ts";
 import type { A2AError } from "../protocol/index.ts";
-import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 
 /** An HTTP request, independent of the web framework that received the request. */
 export interface HttpRequest {
@@ -37,6 +37,9 @@ export interface HttpRequest {
   /** Returns the verified TLS client certificate, or `undefined` if the client sent no certificate. */
   certificate?(): ClientCertificate | undefined;
 }
+
+/** An HTTP request without its body. */
+export type RequestMetadata = Pick<HttpRequest, "header" | "query" | "origin" | "byteAccount">;
 
 /** TLS client certificate, with the same members as `X509Certificate` of `node:crypto`. */
 export interface ClientCertificate {

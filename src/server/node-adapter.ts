@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TLSSocket } from "node:tls";
-import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import type { ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { ClientCertificate, HttpReply, HttpRequest } from "./http-exchange.ts";

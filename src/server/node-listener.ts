@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type A2AError, parseHostAndPort } from "../protocol/index.ts";
-import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
 import { isEncryptedSocket } from "./is-encrypted-socket.ts";

@@ -4,7 +4,6 @@ import {
   type Caller,
   type Engine,
   type ServiceParameters,
-  type Subscription,
   type PushConfigOperations,
 } from "../engine/index.ts";
 import {
@@ -16,21 +15,11 @@ import {
   type SubscribeToTaskRequest,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
-import type { RequestMetadata } from "./bindings/request-pipeline.ts";
 import { enforceContextScope } from "./enforce-context-scope.ts";
+import type { RequestMetadata } from "./http-exchange.ts";
+import type { OperationResultOrStream } from "./operation-outcome.ts";
 import { reserveTaskResponse } from "./response-reservation.ts";
 import type { ServedAgent } from "./served-agent.ts";
-
-/** The outcome of an A2A operation, which is either a result or a stream of events. */
-export type OperationResultOrStream<O extends OperationName = OperationName> =
-  | {
-      readonly result: Operations[O]["result"];
-      /** Sequence number of the last event in the result, if the result is a stored task. */
-      readonly seq?: number;
-      /** Approximate size of the result in characters, if it is known. */
-      readonly size?: number | undefined;
-    }
-  | { readonly stream: Subscription };
 
 type OperationFunction<O extends OperationName> = (
   agent: ServedAgent,

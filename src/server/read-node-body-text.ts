@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { A2AError } from "../protocol/index.ts";
-import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import { createPayloadTooLargeError, decodeBodyText } from "./request-body.ts";
 import { RequestBodyBuffer } from "./request-body-buffer.ts";
 

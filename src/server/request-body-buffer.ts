@@ -1,4 +1,4 @@
-import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import { createPayloadTooLargeError } from "./request-body.ts";
 
 const BLOCK_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import { utf8Codec } from "../data-structures/index.ts";
 import { A2AError, estimateJsonSize, type Task } from "../protocol/index.ts";
-import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import { createJsonReply, type HttpReply } from "./http-exchange.ts";
 
 /** Length of a response text in characters from which the server reserves bytes before it writes the text. */

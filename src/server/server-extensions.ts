@@ -16,7 +16,7 @@ import {
 } from "../protocol/index.ts";
 import { findParentTask } from "../telemetry/index.ts";
 import { ExtendedSubscription } from "./extended-subscription.ts";
-import type { OperationResultOrStream } from "./perform-operation.ts";
+import type { OperationResultOrStream } from "./operation-outcome.ts";
 
 const SERVER_EXTENSION_URIS: ReadonlySet<string> = new Set([
   STREAM_CURSOR_EXTENSION_URI,

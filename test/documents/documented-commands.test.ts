@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { COMMANDS, type CommandTable } from "../../src/cli/command-registry.ts";
+import { COMMANDS } from "../../src/cli/command-registry.ts";
+import type { CommandTable } from "../../src/cli/command-table.ts";
 import { createTerminalStreams } from "../../src/cli/terminal-streams.ts";
 import type { CliContext } from "../../src/cli/cli-context.ts";
 

@@ -418,12 +418,11 @@ function mayUsePackage({ packages = [] }: ImportBoundary, name: string): boolean
   );
 }
 
-/** Finds cycles among run-time imports. Type-only imports may be cyclic. */
+/** Finds cycles among all imports, also among imports of types, so that every file can be read after its imports. */
 function findCycles(imports: readonly Import[]): string[] {
   const edges = new Map<string, string[]>();
-  for (const { from, to, isInternal, isTypeOnly } of imports) {
-    if (isInternal && !isTypeOnly) edges.set(from, [...(edges.get(from) ?? []), to]);
-  }
+  for (const { from, to, isInternal } of imports)
+    if (isInternal) edges.set(from, [...(edges.get(from) ?? []), to]);
   const cycles: string[] = [];
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {

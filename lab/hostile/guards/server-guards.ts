@@ -39,7 +39,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "closed-byte-account",
-    file: "src/server/byte-ledger/byte-account.ts",
+    file: "src/server/byte-ledger/byte-ledger.ts",
     find: "    this.#isClosed = true;",
     replace: "",
     noticedBy: { test: "src/server/byte-ledger/byte-ledger.test.ts" },

@@ -4,8 +4,8 @@ import { inputRequired } from "../agent-yield.ts";
 import { decodeApprovalDecisions } from "../approval-decisions.ts";
 import type { Turn } from "../generator-agent.ts";
 import { toJsonValue } from "../to-json-value.ts";
-import type { MastraAgent, MastraStream } from "./from-mastra.ts";
 import type { MastraChunk } from "./mastra-chunk.ts";
+import type { MastraAgent, MastraStream } from "./mastra-structural-types.ts";
 
 /** A tool call at which a run of Mastra waits for its user. */
 interface SuspendedCall {

@@ -1,4 +1,4 @@
-import type { CommandTable } from "../command-registry.ts";
+import type { CommandTable } from "../command-table.ts";
 
 /** Commands for experiment runs of the card protocol. */
 export const CARDS_COMMANDS: CommandTable = {

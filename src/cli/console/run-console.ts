@@ -1,13 +1,26 @@
 import { createServer } from "../../server/index.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import type { CliContext } from "../cli-context.ts";
-import type { ConsoleCommandOptions } from "../console.ts";
-import { OutputWriter } from "../output-writer.ts";
+import { type OutputFormat, OutputWriter } from "../output-writer.ts";
 import { readCardTrust } from "../read-card-trust.ts";
-import { createAuthSchemes } from "../serve/serve-auth-options.ts";
+import { createAuthSchemes, type ServeAuthOptions } from "../serve/serve-auth-options.ts";
 import { createMountedConsole } from "../serve/serve-console.ts";
 import { createStderrLogObserver, listenOnNextFreePort } from "../serve/serve-until-stopped.ts";
 import { openInBrowser } from "../open-in-browser.ts";
+import type { PriceOption } from "../trace/price-option.ts";
+
+/** Options of `colloquy console`. */
+export interface ConsoleCommandOptions extends ServeAuthOptions, PriceOption {
+  port: number;
+  strictPort?: boolean;
+  host: string;
+  publicUrl?: string;
+  allowPrivateAgents?: boolean;
+  open?: boolean;
+  cardKey?: string[];
+  cardJwks?: string[];
+  output: OutputFormat;
+}
 
 interface ConsoleTargets {
   readonly agentUrls: readonly string[];

@@ -1,4 +1,4 @@
-import type { CommandTable } from "../command-registry.ts";
+import type { CommandTable } from "../command-table.ts";
 
 /** Commands for traffic records. */
 export const TRACE_COMMANDS: CommandTable = {

@@ -1,11 +1,11 @@
 import { A2AError, type AgentCard, type ErrorReason } from "../../protocol/index.ts";
 import {
-  type TransportOptions,
   JSON_MEDIA_TYPES,
   limitCardBytes,
   sendRequest,
   addRetryAfterToError,
 } from "../transport/send-http-request.ts";
+import type { TransportOptions } from "../transport/transport.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { readBoundedText } from "../http/fetch-without-redirects.ts";
 import { createTimeoutError, withDeadline } from "../http/deadline.ts";

@@ -1,12 +1,8 @@
 import { isObject } from "../../protocol/index.ts";
 import { readBoundedText } from "../http/fetch-without-redirects.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
-import {
-  JSON_MEDIA_TYPES,
-  limitCardBytes,
-  sendRequest,
-  type TransportOptions,
-} from "../transport/send-http-request.ts";
+import { JSON_MEDIA_TYPES, limitCardBytes, sendRequest } from "../transport/send-http-request.ts";
+import type { TransportOptions } from "../transport/transport.ts";
 
 /**
  * Returns the URLs of the agents that the server of `url` lists at `/a2a`, in the order of the list. Servers other than

@@ -1,5 +1,5 @@
 import { createGrpcTransport } from "../transport/grpc-transport.ts";
-import type { GrpcClientOptions } from "../transport/send-http-request.ts";
+import type { GrpcClientOptions } from "../transport/transport.ts";
 
 /**
  * Returns a value for the option `grpc` of `connect` that contains the gRPC implementation. Programs that are bundled for

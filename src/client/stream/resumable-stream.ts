@@ -1,5 +1,5 @@
 import { A2AError, type StreamResponse } from "../../protocol/index.ts";
-import type { CallOptions } from "../transport/send-http-request.ts";
+import type { CallOptions } from "../transport/transport.ts";
 import { type StreamRequest, StreamCursor } from "./stream-cursor.ts";
 import { isTimeoutError } from "../http/deadline.ts";
 import { Backoff, isRetryable, type RetryOptions } from "./retry.ts";

@@ -1,5 +1,5 @@
 import { A2AError, isInterrupted, isTerminal, type Task } from "../../protocol/index.ts";
-import type { CallOptions } from "../transport/send-http-request.ts";
+import type { CallOptions } from "../transport/transport.ts";
 import { isRetryable } from "./retry.ts";
 import type { ReceivedStreamEvent, Transport } from "../transport/transport.ts";
 

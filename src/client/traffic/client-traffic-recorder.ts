@@ -14,7 +14,7 @@ import {
 import { findResultTask, type RequestIds, type RequestLine, type StreamEndLine } from "../../trace/index.ts";
 import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
-import type { HttpCallListener } from "../transport/send-http-request.ts";
+import type { HttpCallListener } from "../transport/transport.ts";
 import type { ReceivedStreamEvent } from "../transport/transport.ts";
 import { getMonotonicTimeMs } from "../clock.ts";
 

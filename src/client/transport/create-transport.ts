@@ -1,6 +1,6 @@
 import type { AgentInterface } from "../../protocol/index.ts";
 import { withPeerLeniency } from "./dialect.ts";
-import type { TransportOptions } from "./send-http-request.ts";
+import type { TransportOptions } from "./transport.ts";
 import { JsonRpcTransport } from "./json-rpc-transport.ts";
 import { RestTransport } from "./rest-transport.ts";
 import type { GrpcTransportFactory, Transport } from "./transport.ts";

@@ -20,13 +20,8 @@ import * as v1 from "../../wire/v1/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
 import { parseGrpcAddress } from "./parse-grpc-address.ts";
 import { createUnsupportedOperationError, withPeerLeniency } from "./dialect.ts";
-import {
-  type CallOptions,
-  EXTENSIONS_HEADER,
-  MAX_CARD_BYTES,
-  type TransportOptions,
-  parseHeaderList,
-} from "./send-http-request.ts";
+import { EXTENSIONS_HEADER, MAX_CARD_BYTES, parseHeaderList } from "./send-http-request.ts";
+import type { CallOptions, TransportOptions } from "./transport.ts";
 import {
   type ReceivedStreamEvent,
   type StreamCallOptions,

@@ -2,9 +2,7 @@ import { isObject, type OperationName, type Operations } from "../../protocol/in
 import { fromJsonRpcError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
 import { decodeStreamEvent, type JsonRpcClientDialect } from "./dialect.ts";
 import {
-  type CallOptions,
   toResponseError,
-  type TransportOptions,
   isEventStream,
   JSON_MEDIA_TYPES,
   waitUntilStreamOpens,
@@ -12,6 +10,7 @@ import {
   sendRequest,
   addRetryAfterToError,
 } from "./send-http-request.ts";
+import type { CallOptions, TransportOptions } from "./transport.ts";
 import { readChunks } from "../http/fetch-without-redirects.ts";
 import { parseResponseJson } from "../http/parse-response-json.ts";
 import {

@@ -8,9 +8,7 @@ import {
 import { fromRestError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
 import { decodeStreamEvent, type RestRequest, type RestClientDialect } from "./dialect.ts";
 import {
-  type CallOptions,
   toResponseError,
-  type TransportOptions,
   isEventStream,
   JSON_MEDIA_TYPES,
   waitUntilStreamOpens,
@@ -19,6 +17,7 @@ import {
   sendRequest,
   addRetryAfterToError,
 } from "./send-http-request.ts";
+import type { CallOptions, TransportOptions } from "./transport.ts";
 import { readChunks } from "../http/fetch-without-redirects.ts";
 import { parseResponseJson } from "../http/parse-response-json.ts";
 import {

@@ -1,14 +1,16 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import type { Caller } from "../caller.ts";
-import { getMessageAction } from "../message-accept-result.ts";
-import type { MessageAcceptor } from "../message-acceptor.ts";
+import type { Caller, TaskScope } from "../caller.ts";
+import type { InboundMessage } from "../inbound-message.ts";
+import { getMessageAction, type MessageAcceptResult } from "../message-accept-result.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
 import type { TaskRequest } from "./node-store.ts";
 import { decodeCancelRequest, decodeMessageRequest, type MessageAnswer } from "./request-payload.ts";
 
 export interface TaskRequestDependencies {
   readonly runners: Pick<RunnerRegistry, "findLive">;
-  readonly messageAcceptor: Pick<MessageAcceptor, "acceptMessage">;
+  readonly messageAcceptor: {
+    acceptMessage(scope: TaskScope, inbound: Omit<InboundMessage, "scope">): Promise<MessageAcceptResult>;
+  };
   /** Cancels a task whose turn this node runs. Resolves once the task has ended. */
   readonly cancelTask: (
     request: { readonly id: string; readonly metadata: JsonObject },

@@ -4,7 +4,7 @@ import { ActiveWebhooks } from "./active-webhooks.ts";
 import { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
 import type { PushStore, Webhook } from "./push-store.ts";
 import { RunningOperationCounter } from "./running-operation-counter.ts";
-import type { ClaimedWebhooks } from "./webhook-leases.ts";
+import type { ClaimedWebhooks } from "./push-store.ts";
 
 const scope = { tenant: "", principal: "", agent: "a" };
 const task = { scope, taskId: "t", mayHaveWebhooks: true };

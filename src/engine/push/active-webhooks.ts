@@ -6,21 +6,10 @@ import type { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
 import { DueWebhookLoader } from "./due-webhook-loader.ts";
 import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
 import type { RunningOperationCounter } from "./running-operation-counter.ts";
-import { createWebhookSource, type WebhookSource } from "./webhook-leases.ts";
-import { WebhookLookups } from "./webhook-lookups.ts";
+import { createWebhookSource, type WebhookSource } from "./webhook-source.ts";
+import { type TaskWithPossibleWebhooks, WebhookLookups } from "./webhook-lookups.ts";
 import { getWebhookOwner } from "./webhook-owner.ts";
 import { getWebhookTaskKey } from "./webhook-task-key.ts";
-
-/** A task that reports its commits to the outbox because it may have webhooks. */
-export interface TaskWithPossibleWebhooks {
-  readonly scope: TaskScope;
-  readonly taskId: string;
-  /**
-   * False if the task has no webhook. If `mayHaveWebhooks` is false, commits of the task do not notify the
-   * outbox.
-   */
-  mayHaveWebhooks: boolean;
-}
 
 /** The webhooks of one task that may still need deliveries. */
 interface TaskWebhookDeliveries {

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Webhook } from "./push-store.ts";
-import type { WebhookSource } from "./webhook-leases.ts";
+import type { WebhookSource } from "./webhook-source.ts";
 
 const DUE_PAGE_SIZE = 256;
 const STORE_RETRY_MS = 1000;

@@ -12,11 +12,8 @@ import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
 import { WebhookLeaseChecks } from "./webhook-lease-checks.ts";
 import { RunningOperationCounter } from "./running-operation-counter.ts";
-import {
-  ActiveWebhooks,
-  type PendingDeliveryCounts,
-  type TaskWithPossibleWebhooks,
-} from "./active-webhooks.ts";
+import { ActiveWebhooks, type PendingDeliveryCounts } from "./active-webhooks.ts";
+import type { TaskWithPossibleWebhooks } from "./webhook-lookups.ts";
 
 export interface OutboxOptions {
   /** Store with a `pushStore`. The store must be open before the outbox is opened. */

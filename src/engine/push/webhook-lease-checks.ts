@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { WebhookDelivery } from "./webhook-delivery.ts";
-import type { WebhookLeases } from "./webhook-leases.ts";
+import type { WebhookLeases } from "./push-store.ts";
 
 /**
  * Time in milliseconds for which a confirmed lease counts as held. A node that was paused for longer asks the store

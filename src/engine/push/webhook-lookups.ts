@@ -1,12 +1,22 @@
 import type { TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
-import type { TaskWithPossibleWebhooks } from "./active-webhooks.ts";
 import type { DeliveryProgressRecorder, SavedProgress } from "./delivery-progress-recorder.ts";
-import type { Webhook } from "./push-store.ts";
+import type { ClaimedWebhooks, Webhook } from "./push-store.ts";
 import type { RunningOperationCounter } from "./running-operation-counter.ts";
 import { WebhookClaimRepeater } from "./webhook-claim-repeater.ts";
-import type { ClaimedWebhooks, WebhookSource } from "./webhook-leases.ts";
+import type { WebhookSource } from "./webhook-source.ts";
 import { getWebhookTaskKey } from "./webhook-task-key.ts";
+
+/** A task that reports its commits to the outbox because it may have webhooks. */
+export interface TaskWithPossibleWebhooks {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  /**
+   * False if the task has no webhook. If `mayHaveWebhooks` is false, commits of the task do not notify the
+   * outbox.
+   */
+  mayHaveWebhooks: boolean;
+}
 
 const STORE_RETRY_MS = 1000;
 

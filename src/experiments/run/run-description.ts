@@ -1,17 +1,22 @@
 import { PLANNER, type RunRecordInput } from "../../cards/index.ts";
+import type { Dataset } from "../data/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { resolveRunEvidenceKind, type ExperimentRoleOptions, resolveRoleModels } from "./experiment-roles.ts";
 import { formatExperimentMethod } from "./experiment-method.ts";
-import type { ExperimentOptions } from "./run-experiment.ts";
+
+/** The options of an experiment that its description contains. */
+interface DescribedOptions extends ExperimentRoleOptions {
+  readonly dataset: Dataset;
+  readonly runId?: string;
+  readonly deadlineMs?: number;
+  readonly codeVersion?: string;
+}
 
 /**
  * Creates the description of an experiment run for the run line. A resumed run must have the same description
  * as the original run.
  */
-export function buildRunDescription(
-  options: ExperimentOptions & ExperimentRoleOptions,
-  rule: string,
-): RunRecordInput {
+export function buildRunDescription(options: DescribedOptions, rule: string): RunRecordInput {
   const { dataset, method, planner = {}, deadlineMs = 120_000, codeVersion = "unknown" } = options;
   const models = Object.entries(resolveRoleModels(options)).map(([role, { id }]) => [role, id] as const);
   const remoteUrls = Object.entries(options.roleUrls ?? {}).map(

@@ -1,16 +1,29 @@
+import type { ComponentType } from "preact";
 import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { AgentReloadNotice, ConsoleAgent } from "../../console/api-types.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 import type { TrafficSource, WatchConnection } from "../source/traffic-source.ts";
-import type { ScreenTable } from "./screens.ts";
 import { formatRoute, type PageRoute, parseRoute, type ScreenName } from "./route.ts";
 
 /** Delay after a line that may change the status of an agent, in milliseconds. */
 const AGENT_REFRESH_DELAY_MS = 1_000;
 /** Time for which a toast is visible, in milliseconds. */
 const TOAST_MS = 4_000;
+
+/** A screen of the page. */
+export interface ScreenDefinition {
+  readonly title: string;
+  readonly component: ComponentType;
+  /** The key after `g` that opens the screen. Missing for screens without an entry in the navigation. */
+  readonly key?: string;
+  /** Whether the navigation offers the screen for the source of the page. Default: always. */
+  readonly isOffered?: (state: PageState) => boolean;
+}
+
+/** The screens of a page. The order of the navigation is the order of `SCREEN_NAMES`. */
+export type ScreenTable = Readonly<Partial<Record<ScreenName, ScreenDefinition>>>;
 
 /** State that all screens share. A screen reads it with `usePageState`. */
 export interface PageState {

@@ -1,7 +1,8 @@
 import { CardsScreen } from "../cards/cards-screen.tsx";
 import { openEmbeddedSource } from "../source/open-embedded-source.ts";
 import type { PageState } from "./page-state.ts";
-import { COMMON_SCREENS, type ScreenTable } from "./screens.ts";
+import type { ScreenTable } from "./page-state.ts";
+import { COMMON_SCREENS } from "./screens.ts";
 import { startPage } from "./start-page.tsx";
 
 /** The screens for traffic, which a record that contains only message cards does not offer. */

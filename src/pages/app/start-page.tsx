@@ -5,7 +5,7 @@ import { App } from "./app.tsx";
 import { startHotkeys } from "./hotkeys.ts";
 import { createPageState } from "./page-state.ts";
 import type { ScreenName } from "./route.ts";
-import type { ScreenTable } from "./screens.ts";
+import type { ScreenTable } from "./page-state.ts";
 import { StartFailure } from "./start-failure.tsx";
 import { restoreTheme } from "./theme.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "../../wire/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
-import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
+import { createJsonReply, type HttpReply, type HttpRequest, type RequestMetadata } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";
 import { reserveEncodedResponse } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
@@ -25,7 +25,6 @@ import {
   resolveErrorReplyVersion,
   buildErrorHeaders,
   resolveProtocolVersion,
-  type RequestMetadata,
   type BindingContext,
 } from "./request-pipeline.ts";
 import { stringifyResult } from "./stringify-result.ts";
@@ -76,10 +75,7 @@ export async function handleJsonRpc(
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
-    const resultJson = await stringifyResult(
-      dialect.toResultJson(operation, outcome.result),
-      outcome.size,
-    );
+    const resultJson = await stringifyResult(dialect.toResultJson(operation, outcome.result), outcome.size);
     const isLarge = reserveEncodedResponse(request.byteAccount, resultJson);
     const headers = { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) };
     const reply = createJsonReply(200, encodeJsonRpcResult(id, resultJson), headers);

@@ -19,12 +19,13 @@ import { assertOperationSupported } from "../assert-operation-supported.ts";
 import { activateExtensions, buildExtensionHeaders } from "../extensions.ts";
 import { isServerExtension, selectServerExtensions } from "../server-extensions.ts";
 import type { ByteLedger } from "../byte-ledger/byte-ledger.ts";
-import type { HttpRequest } from "../http-exchange.ts";
+import type { HttpRequest, RequestMetadata } from "../http-exchange.ts";
 import type { EventStreamRegistry, UnknownToA2AErrorConverter } from "./event-stream.ts";
 import { assertAcceptedInputModes } from "../input-modes.ts";
 import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
 import type { ObservedOperation } from "../telemetry/operation-observer.ts";
-import { performOperation, type OperationResultOrStream } from "../perform-operation.ts";
+import type { OperationResultOrStream } from "../operation-outcome.ts";
+import { performOperation } from "../perform-operation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import type { RefusedRequest } from "../traffic/refusal-recorder.ts";
 
@@ -59,9 +60,6 @@ export interface BindingContext {
  * body can be several times longer than its message, for example because of escaped characters.
  */
 const MIN_MEASURED_BODY_LENGTH = 64 * 1024;
-
-/** An HTTP request without its body. */
-export type RequestMetadata = Pick<HttpRequest, "header" | "query" | "origin" | "byteAccount">;
 
 /** An authenticated request, with its caller and the agent that it addresses. */
 export interface AuthenticatedRequest<R extends RequestMetadata = HttpRequest> {

@@ -1,6 +1,6 @@
 import { LruCache } from "../../data-structures/index.ts";
 import type { Clock, Observer } from "../../engine/index.ts";
-import type { ByteHolder } from "./byte-account.ts";
+import type { ByteHolder } from "./byte-ledger.ts";
 
 /** Settings and services of a `WriteStallWatch`. */
 export interface WriteStallWatchOptions {

@@ -1,7 +1,7 @@
 import type { AgentCard } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
 import { loadV03 } from "../bindings/load-v0-3.ts";
-import type { RequestMetadata } from "../bindings/request-pipeline.ts";
+import type { RequestMetadata } from "../http-exchange.ts";
 
 /** Format of an agent card. A `hybrid` agent card is an object that A2A 1.0 and 0.3 clients can both read. */
 export type CardFormat = "v1" | "v0.3" | "hybrid";

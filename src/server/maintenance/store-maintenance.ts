@@ -12,7 +12,6 @@ import {
   type TaskStore,
 } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import type { MaintenanceSocket, startMaintenanceSocket } from "./maintenance-socket.ts";
 
 /** Name, state, and size of a server's task store. */
 export interface StoreInfo extends StoreSize {
@@ -54,14 +53,16 @@ interface StoreMaintenanceOptions {
   /** Opens the store, and resolves once the store is open. */
   readonly openStore: () => Promise<void>;
   /** Starts the maintenance socket next to the store's file. Undefined if the server has no socket. */
-  readonly startSocket: typeof startMaintenanceSocket | undefined;
+  readonly startSocket:
+    | ((storeFile: string, maintenance: StoreMaintenance) => Promise<{ close(): Promise<void> }>)
+    | undefined;
 }
 
 /** Runs the sweeper of a server, and offers the maintenance operations to the application and the CLI. */
 export class StoreMaintenanceService implements StoreMaintenance {
   readonly #options: StoreMaintenanceOptions;
   readonly #retention: RetentionService | undefined;
-  #socket: MaintenanceSocket | undefined;
+  #socket: { close(): Promise<void> } | undefined;
   #stopSocketRestarts: (() => void) | undefined;
 
   constructor(options: StoreMaintenanceOptions) {

@@ -14,8 +14,8 @@ import {
   type SpanError,
   type TracedSpan,
 } from "../../telemetry/index.ts";
-import type { RequestMetadata } from "../bindings/request-pipeline.ts";
-import type { OperationResultOrStream } from "../perform-operation.ts";
+import type { RequestMetadata } from "../http-exchange.ts";
+import type { OperationResultOrStream } from "../operation-outcome.ts";
 
 /** An A2A request that the server starts to process. */
 export interface StartedOperation {

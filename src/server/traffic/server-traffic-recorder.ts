@@ -9,8 +9,8 @@ import {
 import { findRequestIds, findResultTask, type RequestLine } from "../../trace/index.ts";
 import type { OpenTrafficRecord, TrafficWriter } from "../../trace/recording/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
-import type { RequestMetadata } from "../bindings/request-pipeline.ts";
-import type { OperationResultOrStream } from "../perform-operation.ts";
+import type { RequestMetadata } from "../http-exchange.ts";
+import type { OperationResultOrStream } from "../operation-outcome.ts";
 import { selectRecordedHeaders } from "./recorded-headers.ts";
 import { RecordedSubscription } from "./recorded-subscription.ts";
 import { RefusalRecorder, type RefusedRequest } from "./refusal-recorder.ts";

@@ -1,13 +1,27 @@
+import type { EventLine, TurnLine } from "../traffic-line-types.ts";
+import type { SequenceNumberSet } from "./sequence-number-set.ts";
 import type { TimelineEntry, TimelineMark } from "./timeline-types.ts";
 import type { StreamGap, TrafficCall } from "./traffic-call.ts";
-import type { HasLostLinesBetween, TrafficTask } from "./traffic-task.ts";
+
+/** Returns whether the record lacks lines of a writer between two sequence numbers of lines. */
+export type HasLostLinesBetween = (writer: string, low: number, high: number) => boolean;
+
+/** The parts of a `TrafficTask` from which its marks are computed. */
+interface TaskWithMarks {
+  readonly calls: ReadonlySet<TrafficCall>;
+  readonly turns: readonly TimelineEntry<TurnLine>[];
+  readonly loggedNumbers: SequenceNumberSet;
+  readonly unsentNumbers: ReadonlySet<number>;
+  readonly duplicateEvents: readonly TimelineEntry<EventLine>[];
+  findLoggedEvent(logSeq: number): TimelineEntry<EventLine> | undefined;
+}
 
 /**
  * Computes the marks of a task's entries. The cost depends on the number of calls and of irregular entries. The result
  * depends on the set of lines, and not on the order in which the lines of several writers were added.
  */
 export function computeTaskMarks(
-  task: TrafficTask,
+  task: TaskWithMarks,
   hasLostLinesBetween: HasLostLinesBetween,
 ): Map<TimelineEntry, TimelineMark[]> {
   const marks = new Map<TimelineEntry, TimelineMark[]>();
@@ -29,7 +43,7 @@ export function computeTaskMarks(
 
 type AddMark = (entry: TimelineEntry | undefined, mark: TimelineMark) => void;
 
-function markLog(task: TrafficTask, hasLostLinesBetween: HasLostLinesBetween, addMark: AddMark): void {
+function markLog(task: TaskWithMarks, hasLostLinesBetween: HasLostLinesBetween, addMark: AddMark): void {
   for (const { from, to } of task.loggedNumbers.listGaps()) {
     const before = task.findLoggedEvent(from - 1);
     const after = task.findLoggedEvent(to + 1);
@@ -48,7 +62,7 @@ function markLog(task: TrafficTask, hasLostLinesBetween: HasLostLinesBetween, ad
 }
 
 function markStream(
-  task: TrafficTask,
+  task: TaskWithMarks,
   call: TrafficCall,
   hasLostLinesBetween: HasLostLinesBetween,
   addMark: AddMark,
@@ -87,7 +101,7 @@ function markStream(
  * Returns whether servers did not send the missing events on purpose. Servers do not send the messages of users. If the
  * record contains no log, each message to the existing task explains one missing event.
  */
-function isExplainedByUnsentEvents(task: TrafficTask, { from, to, entry }: StreamGap): boolean {
+function isExplainedByUnsentEvents(task: TaskWithMarks, { from, to, entry }: StreamGap): boolean {
   let unknown = 0;
   for (let number = from; number <= to; number++) {
     if (task.unsentNumbers.has(number)) continue;
@@ -109,7 +123,7 @@ function isExplainedByUnsentEvents(task: TrafficTask, { from, to, entry }: Strea
 }
 
 /** Marks requests that repeat an earlier request, or that continue an earlier stream of the same reader. */
-function markRepeatedRequests(task: TrafficTask, addMark: AddMark): void {
+function markRepeatedRequests(task: TaskWithMarks, addMark: AddMark): void {
   const calls = [...task.calls]
     .filter((call) => call.request !== undefined)
     .toSorted((a, b) => (a.startMs ?? 0) - (b.startMs ?? 0) || (a.key < b.key ? -1 : 1));

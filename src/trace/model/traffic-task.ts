@@ -19,7 +19,7 @@ import {
   type TimelineMark,
 } from "./timeline-types.ts";
 import { type TrafficCall, isEntryOfKind } from "./traffic-call.ts";
-import { computeTaskMarks } from "./task-marks.ts";
+import { computeTaskMarks, type HasLostLinesBetween } from "./task-marks.ts";
 
 const AGENT_NAME_RANKS: readonly (WriterLine["vantage"] | undefined)[] = [
   "server",
@@ -236,9 +236,6 @@ export class TrafficTask {
     this.#usage = addModelLineUsage(this.#usage, entry.line);
   }
 }
-
-/** Returns whether the record lacks lines of a writer between two sequence numbers of lines. */
-export type HasLostLinesBetween = (writer: string, low: number, high: number) => boolean;
 
 /** Returns the state that an event in A2A 1.0 JSON reports. The JSON comes from a file, and may have any shape. */
 export function findEventState(event: JsonObject | undefined): string | undefined {

@@ -6,12 +6,11 @@ import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import type { RunTracing } from "./run-tracing.ts";
 import type { TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
-import type { TaskRunner } from "./task-runner.ts";
 import type { LogAppend } from "./task-store.ts";
 import type { Turn } from "./turn.ts";
 
-/** Dependencies that all runners of an engine share. */
-export interface TaskRunnerDependencies extends LiveTaskDependencies {
+/** Dependencies that the turns of all tasks of an engine share. */
+export interface TurnDependencies extends LiveTaskDependencies {
   readonly agent: ReplaceableAgent;
   readonly generateId: IdGenerator;
   /** Returns false if this node starts no agents. */
@@ -20,25 +19,16 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly cancelGraceMs: number;
   /** Creates the turn of a message that an earlier server process queued. */
   readonly restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) => Turn;
-  /** Called when the runner has no turns, and neither requests nor readers need the runner. */
-  readonly onIdle: (runner: TaskRunner) => void;
   /**
    * Called when the runner abandons a turn that has not ended, so that the turn can be recovered. The agent has
    * stopped, or has ignored the signal to stop for `cancelGraceMs`. `handover` is the append that releases the lease
    * of a turn that a later process continues.
    */
   readonly releaseLease: (lease: TaskLease, handover?: LogAppend) => void;
-  /**
-   * Settles the sender of a turn's message once another node has continued the turn. Returns false if this node cannot
-   * follow the turn.
-   */
-  readonly followHandedOverTurn?: (runner: TaskRunner, turn: Turn) => boolean;
   /** Continues the traces of requests in the runs of agents. */
   readonly runTracing?: RunTracing | undefined;
   /** Called before an agent starts. */
   readonly onRunStart: () => void;
-  /** Called when the runner begins a turn. */
-  readonly onTurnStart?: (runner: TaskRunner) => void;
   /** Resolves with the current feed of a task. Absent if no other node can change the task. */
   readonly openForReading?: ((scope: TaskScope, taskId: string) => Promise<TaskFeed | undefined>) | undefined;
 }
