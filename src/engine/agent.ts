@@ -215,7 +215,8 @@ export interface Agent {
   /**
    * Returns a message without the credentials in it, for the history of the task and for the store. `run.message` is
    * the complete message. With `afterRestart: "restart"` or `"resume"`, the server does not call `redactMessage`,
-   * because a later attempt at the turn requires the complete message. By default, the history has all messages as sent.
+   * because a later attempt at the turn requires the complete message. The same holds for a message that this node stores
+   * for a node that starts agents. By default, the history has all messages as sent.
    */
   redactMessage?(message: Message): Message;
   /**

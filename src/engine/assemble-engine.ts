@@ -118,7 +118,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     turnAttempts: limits.turnAttempts,
     clock,
     observer,
-    startsTurns: state.startsTurns,
+    startsTurns,
     // The last commits of a stopped node can have ended tasks whose webhooks no node delivers to.
     onNodesLost: () => void (link && push?.outbox.loadDueWebhooks()),
   });

@@ -21,8 +21,8 @@ export async function awaitStartOfQueuedTurn(
   let waitEndsAt: number | undefined;
   for (;;) {
     if (turn.hasBegun) return true;
-    // A turn that ends before it begins rejects `acceptedSeq`.
-    if (turn.hasEnded) await turn.acceptedSeq.promise;
+    // A turn that ends before it begins rejects `durableSeq`.
+    if (turn.hasEnded) await turn.durableSeq.promise;
     const change = runner.liveTask.waitForCommitOrTurnChange();
     if (!runner.isWaitingWithinTurn) {
       waitEndsAt = undefined;

@@ -56,3 +56,8 @@ export function getLimitHolderKey(caller: Caller): string {
 export function getCallerKey({ tenant, principal }: Pick<Caller, "tenant" | "principal">): string {
   return `${tenant.length}:${tenant}${principal}`;
 }
+
+/** Returns a string that identifies a task among the tasks of all agents and callers of a store. */
+export function getTaskKey(scope: TaskScope, taskId: string): string {
+  return `${scope.agent}/${taskId}/${getCallerKey(scope)}`;
+}

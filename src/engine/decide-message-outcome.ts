@@ -20,7 +20,6 @@ export interface MessageFacts {
   /** Effect on a running turn that the client requests. By default, the agent decides. */
   readonly steering: SteeringSignal | undefined;
   readonly isInterruptible: boolean;
-  readonly returnImmediately: boolean;
 }
 
 /** Reason why a task does not accept a message. */
@@ -45,7 +44,7 @@ export type MessageResponse = "current-task" | "task-after-turn" | "task-after-q
 export type MessageAction = "start" | "queue" | "deliver" | "interrupt";
 
 export type MessageOutcome =
-  | { readonly action: MessageAction; readonly response: MessageResponse }
+  | { readonly action: MessageAction }
   | { readonly action: "refuse"; readonly refusal: MessageRefusal };
 
 /** The situation of a task when a message arrives. */
@@ -146,14 +145,12 @@ const MESSAGE_RESPONSES: Record<MessageAction, MessageResponse> = {
   interrupt: "task-after-queued-turn",
 };
 
-/** Decides what happens to a message to an existing task, and what its sender receives. */
+/** Decides what happens to a message to an existing task. */
 export function decideMessageOutcome(facts: MessageFacts): MessageOutcome {
-  const { turnStatus, taskState, returnImmediately } = facts;
+  const { turnStatus, taskState } = facts;
   const situation = MESSAGE_SITUATIONS[turnStatus][taskState];
   const action = MESSAGE_ACTIONS[situation][chooseRunningTurnPolicy(facts)];
-  return isMessageAction(action)
-    ? { action, response: chooseMessageResponse(action, returnImmediately) }
-    : { action: "refuse", refusal: action };
+  return isMessageAction(action) ? { action } : { action: "refuse", refusal: action };
 }
 
 function chooseRunningTurnPolicy(facts: MessageFacts): RunningTurnPolicy {

@@ -1,7 +1,7 @@
 import type { Agent } from "./agent.ts";
 import type { Clock } from "./clock.ts";
 import type { EngineLimits } from "./engine-limits.ts";
-import type { Committer } from "./event-committer.ts";
+import type { Committer } from "./committer.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import type { NodeCooperation } from "./nodes/node-access.ts";
 import type { Observer } from "./observer.ts";

@@ -8,7 +8,7 @@ import {
 import { MemoryStore } from "../stores/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { Clock } from "./clock.ts";
-import { Committer } from "./event-committer.ts";
+import { Committer } from "./committer.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { Engine } from "./engine.ts";
 import type { Observer } from "./observer.ts";

@@ -17,7 +17,7 @@ import { requireResumeSeq } from "./compute-subscription-log-range.ts";
 import { selectListedContextIds } from "./context-scope.ts";
 import { chooseMessageResponse } from "./decide-message-outcome.ts";
 import type { EngineOptions } from "./engine-options.ts";
-import type { Committer } from "./event-committer.ts";
+import type { Committer } from "./committer.ts";
 import { limitHistory } from "./limit-history.ts";
 import { listTasks } from "./list-tasks.ts";
 import { LogSubscription, createSingleEventSubscription, type Subscription } from "./log-subscription.ts";
@@ -161,8 +161,8 @@ export class Engine {
   }
 
   /**
-   * Sends a message (SendMessage). If `returnImmediately` is true, `sendMessage` resolves with the task
-   * immediately. By default, `sendMessage` waits until the turn stops, and then resolves with the task or
+   * Sends a message (SendMessage). If `returnImmediately` is true, `sendMessage` resolves with the task as soon as the
+   * message is durable. By default, `sendMessage` waits until the turn stops, and then resolves with the task or
    * with the agent's reply.
    */
   async sendMessage(

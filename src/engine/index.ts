@@ -1,17 +1,19 @@
 /**
- * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. Each task has one write
- * path for its entire lifetime. The runner validates each event of the agent. After the validation, an event
- * is committed, folded into the task, and published to readers.
+ * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database.
  *
- * Each reader has one read path for its entire lifetime. A reader receives a snapshot of the task, and then
- * each later event from memory or from the store.
+ * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `MessageAcceptor` finds or creates the
+ * message's task and a `Turn`. The `TaskRunner` of the task starts the turn: its `TurnExecutor` starts the agent, and its
+ * `AgentOutputWriter` writes the agent's events into the `LiveTask`, which validates them. The `Committer` commits the
+ * pending events of all tasks in one transaction. After the commit, the live task folds the events into the task, and
+ * publishes them to the readers.
  *
- * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `Inbox` finds or creates the
- * message's task and a `Turn`. The task's `Runner` starts the agent and writes its events into the
- * `LiveTask`. The `Committer` commits the pending events of all tasks in one transaction. Each
- * `LogSubscription` reads the committed events. Readers never write, and the writer never waits for readers.
- * The `Outbox` (push/) is also a reader of the log. For each webhook, the outbox posts the events that follow
- * the last delivered event.
+ * Each `LogSubscription` reads the committed events, first a snapshot, and then each later event from memory or from the
+ * store. Readers never write, and the writer never waits for readers. The `Outbox` (push/) is also a reader of the log.
+ * For each webhook, the outbox posts the events that follow the last delivered event.
+ *
+ * If several nodes share the store, a node follows the tasks whose turns other nodes run (`nodes/followed-task.ts`), and
+ * sends messages and cancellations to these nodes as rows of the store. A node that starts no agents commits the start of
+ * a turn itself (`nodes/turn-submitter.ts`). `TaskRecovery` claims the turns that no living node runs.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
 export type { AgentCallReport, ModelCallReport, ToolCallReport } from "./agent-call-report.ts";
@@ -25,7 +27,7 @@ export { getLimitHolderKey } from "./caller.ts";
 export { systemClock } from "./clock.ts";
 
 export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
-export { Committer } from "./event-committer.ts";
+export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
 export type { EnginePushOptions } from "./engine-options.ts";
 export type { TurnRestartData } from "./turn-restart-data.ts";

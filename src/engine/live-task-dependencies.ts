@@ -1,6 +1,6 @@
 import type { A2AError } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
-import type { Committer } from "./event-committer.ts";
+import type { Committer } from "./committer.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskWithPossibleWebhooks } from "./push/webhook-lookups.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
@@ -28,10 +28,10 @@ export interface LiveTaskDependencies {
 
 /** Callbacks from a live task to its runner. */
 export interface LiveTaskListener {
-  /** True while the task has readers. */
+  /** True while readers or requests need the newest events in memory. */
   readonly hasReaders: boolean;
-  /** True from the start of a turn until its agent has ended. */
-  readonly hasRunningTurn: boolean;
+  /** True while the agent of a turn runs, and after its end if a later process continues the turn. */
+  readonly mustKeepTurnInStore: boolean;
   /** Called when a committed event ends or interrupts a turn and no later event continues the turn. */
   onTurnStop(): void;
   /**

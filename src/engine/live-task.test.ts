@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { Deferred } from "../data-structures/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import { alice, createTestTaskScopeForCaller, FakeClock } from "./engine.fixture.ts";
-import { Committer } from "./event-committer.ts";
+import { Committer } from "./committer.ts";
 import { LiveTask } from "./live-task.ts";
 
 it("an event after a failed commit is not kept, and its message is rejected [E1, E10]", async () => {
@@ -19,7 +19,7 @@ it("an event after a failed commit is not kept, and its message is rejected [E1,
   };
   const listener = {
     hasReaders: false,
-    hasRunningTurn: false,
+    mustKeepTurnInStore: false,
     onTurnStop() {},
     onCommitFailed() {},
     onLateCommitResult() {},

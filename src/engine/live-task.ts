@@ -13,7 +13,7 @@ import { AwaitedChanges, type UncommittedMessage } from "./awaited-changes.ts";
 import type { TaskScope } from "./caller.ts";
 import { createCommitFailedError } from "./task-errors.ts";
 import { formatTimestamp } from "./clock.ts";
-import type { UncommittedEventSource } from "./event-committer.ts";
+import type { UncommittedEventSource } from "./committer.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import type { UncommittedSteps } from "./steps/turn-steps.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
@@ -280,8 +280,6 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   waitForCapacity(): Promise<void> | undefined {
     return this.#failure ? undefined : this.#pendingEvents.waitForCapacity();
   }
-
-  // The committer calls the following methods.
 
   takePendingAppend(): LogAppend | undefined {
     if (this.#currentCommit || this.#failure || !this.#hasChangesToCommit || !this.#state) return undefined;

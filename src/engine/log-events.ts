@@ -34,7 +34,8 @@ export function getEventStatus(event: TaskEvent): Task["status"] | undefined {
   return "task" in event ? event.task.status : undefined;
 }
 
-function isTurnStopEvent({ event }: LogEvent): boolean {
+/** Returns true if an event ends the turn of its task, because the state is terminal or waits for the user. */
+export function isTurnStopEvent({ event }: Pick<LogEvent, "event">): boolean {
   const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
   return state !== undefined && isTurnStopState(state);
 }

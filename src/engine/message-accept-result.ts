@@ -5,8 +5,8 @@ import type { TaskFeed, TurnProgress } from "./task-feed.ts";
 /**
  * Result of accepting a message. An accepted message starts a turn, waits for its turn, repeats an earlier
  * message, goes to a running agent, or is answered without a task. If `isQueued` is true, the message is
- * durable in the task's queue. If the result has `seq`, the task's runner stays in the registry for the
- * receiver. The receiver of the result must release the runner.
+ * durable in the task's queue. Only a result with `seq` keeps the task's runner in the registry, until the
+ * receiver of the result releases the runner.
  */
 export type MessageAcceptResult =
   | { readonly runner: TaskFeed; readonly turn: TurnProgress; readonly isQueued?: boolean }

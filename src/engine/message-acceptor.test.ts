@@ -65,8 +65,8 @@ it("releases the task of a message that the agent accepts and the store refuses 
       sizeMeter: { exceedsLimitWith: () => false },
     },
     turns: { agent: { deliver: () => true }, status: "running" },
-    offerMessageToAgent(_message: Message, _caller: unknown, acceptedSeq: Deferred<number>): boolean {
-      acceptedSeq.reject(new Error("the disk is full"));
+    offerMessageToAgent(_message: Message, _caller: unknown, durableSeq: Deferred<number>): boolean {
+      durableSeq.reject(new Error("the disk is full"));
       return true;
     },
     retain(): unknown {

@@ -98,7 +98,7 @@ export class MessageAcceptor {
     inFlightMessages.insertNew(message.messageId, entry);
     const removeEntry = (): void => inFlightMessages.deleteIfValue(message.messageId, entry);
     const removeOnceDurable = (accepted: MessageAcceptResult): void => {
-      if ("turn" in accepted) void accepted.turn.acceptedSeq.promise.then(removeEntry, removeEntry);
+      if ("turn" in accepted) void accepted.turn.durableSeq.promise.then(removeEntry, removeEntry);
       else removeEntry();
     };
     void entry.result.then(removeOnceDurable, removeEntry);
@@ -143,7 +143,7 @@ export class MessageAcceptor {
     if (!store.nodes || !("turn" in accepted) || accepted.isQueued) return accepted;
     accepted.runner.retain();
     try {
-      await accepted.turn.acceptedSeq.promise;
+      await accepted.turn.durableSeq.promise;
     } finally {
       accepted.runner.release();
     }
@@ -230,9 +230,9 @@ export class MessageAcceptor {
       const message = { ...request.message, taskId, contextId };
       let outcome = this.#decideOutcome(inbound, runner, runner.turns.agent.deliver !== undefined);
       if (outcome.action === "deliver") {
-        const acceptedSeq = new Deferred<number>();
-        if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq)) {
-          const seq = await acceptedSeq.promise;
+        const durableSeq = new Deferred<number>();
+        if (runner.offerMessageToAgent(message, inbound.caller, durableSeq)) {
+          const seq = await durableSeq.promise;
           return { runner: runner.retain(), seq };
         }
         outcome = this.#decideOutcome(inbound, runner, false);
@@ -317,7 +317,7 @@ export class MessageAcceptor {
   }
 
   #decideOutcome(
-    { request, serviceParameters }: InboundMessage,
+    { serviceParameters }: InboundMessage,
     runner: TaskRunner,
     canDeliver: boolean,
   ): MessageOutcome {
@@ -331,7 +331,6 @@ export class MessageAcceptor {
       whileWorking,
       steering: serviceParameters.steering,
       isInterruptible: interruptible,
-      returnImmediately: request.configuration?.returnImmediately ?? false,
     });
   }
 

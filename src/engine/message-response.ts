@@ -81,7 +81,7 @@ function awaitMessageSeq(
   { turn, isQueued }: TurnAcceptResult,
   requestWaitLimit: RequestWaitLimit,
 ): Promise<number> {
-  const { promise } = turn.acceptedSeq;
+  const { promise } = turn.durableSeq;
   return isQueued ? promise : requestWaitLimit.wait(promise);
 }
 

@@ -4,7 +4,7 @@ import { MemoryStore } from "../stores/index.ts";
 import { copyTask, getText, type Task } from "../protocol/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { LogAppend, AppendRefusal } from "./task-store.ts";
-import { Committer } from "./event-committer.ts";
+import { Committer } from "./committer.ts";
 import { Engine } from "./engine.ts";
 import {
   alice,

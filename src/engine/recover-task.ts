@@ -39,7 +39,7 @@ export async function recoverTask(
   isStoreFailure: boolean,
   context: TaskRecoveryDependencies,
 ): Promise<void> {
-  const runner = await context.runners.findOrLoadAndRetainForRecovery(claimed.scope, claimed.taskId);
+  const runner = await context.runners.openOwned(claimed.scope, claimed.taskId);
   if (!runner) return;
   try {
     runner.liveTask.adoptLease(claimed);
@@ -87,7 +87,7 @@ async function restartTurnOrGetFailureReason(
     const turn = turnFactory.createNextAttempt(scope, persisted, start.message);
     turn.restoreSteps(steps);
     const mode = afterRestart === "fail" ? "restart" : afterRestart;
-    await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, mode, persisted.wakeAt);
+    await runner.startClaimedTurn(turn, persisted.seq, start.task, mode, persisted.wakeAt);
     return undefined;
   } catch (error) {
     // The server has more interrupted turns than it may run concurrently. A turn that has never started can wait.

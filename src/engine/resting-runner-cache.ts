@@ -1,5 +1,5 @@
 import { SlotReuseMap } from "../data-structures/index.ts";
-import { getCallerKey, type TaskScope } from "./caller.ts";
+import { getTaskKey, type TaskScope } from "./caller.ts";
 import type { TaskRunner } from "./task-runner.ts";
 
 /** Limits of a `RestingRunnerCache`. */
@@ -54,9 +54,4 @@ export class RestingRunnerCache {
     this.#totalSize -= runner.liveTask.sizeMeter.size;
     return runner;
   }
-}
-
-/** Returns a key that differs between callers with the same task id. */
-export function getTaskKey(scope: TaskScope, taskId: string): string {
-  return `${getCallerKey(scope)}/${taskId}`;
 }

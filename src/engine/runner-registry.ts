@@ -1,7 +1,7 @@
 import { SlotReuseMap } from "../data-structures/index.ts";
 import type { A2AError, Task } from "../protocol/index.ts";
-import type { TaskScope } from "./caller.ts";
-import { getTaskKey, RestingRunnerCache } from "./resting-runner-cache.ts";
+import { getTaskKey, type TaskScope } from "./caller.ts";
+import { RestingRunnerCache } from "./resting-runner-cache.ts";
 import { createTaskAwaitsRecoveryError } from "./task-errors.ts";
 import type { FollowedTask } from "./nodes/followed-task.ts";
 import type { FollowableTask } from "./nodes/log-poller.ts";
@@ -18,7 +18,15 @@ interface RequestedRecovery {
 
 /**
  * Registry of the runners of all active tasks. A task has at most one runner, even if many requests access
- * the task concurrently.
+ * the task concurrently. Where each method finds a task:
+ *
+ * | method           | its turn runs here | rests here | only in the store     | its turn runs elsewhere | its node is lost |
+ * |------------------|--------------------|------------|-----------------------|-------------------------|------------------|
+ * | `findLive`       | runner             | –          | –                     | –                       | –                |
+ * | `readTask`       | runner             | task       | task                  | task in the store       | `UNAVAILABLE`    |
+ * | `openForReading` | runner             | runner     | runner or followed    | followed task           | followed task    |
+ * | `openForWriting` | runner             | runner     | new runner            | followed task           | followed task    |
+ * | `openOwned`      | runner             | runner     | new runner            | new runner              | new runner       |
  */
 export class RunnerRegistry {
   readonly #context: TaskRunnerDependencies;
@@ -29,7 +37,7 @@ export class RunnerRegistry {
   readonly #pendingLoads = new Map<string, Promise<TaskRunner | FollowedTask | undefined>>();
 
   constructor(
-    context: Omit<TaskRunnerDependencies, "onIdle" | "onTurnStart" | "openForReading">,
+    context: Omit<TaskRunnerDependencies, "onIdle" | "onTurnStart" | "openForReading" | "isShared">,
     link?: NodeLink,
     recovery: RequestedRecovery = { requestPass: () => {}, isWaitingSuspect: () => false },
   ) {
@@ -37,6 +45,7 @@ export class RunnerRegistry {
     this.#link = link;
     this.#context = {
       ...context,
+      isShared: link !== undefined,
       onIdle: (runner) => this.#removeIdle(runner),
       ...(link && {
         onTurnStart: ({ liveTask: { scope, taskId } }: TaskRunner) =>
@@ -63,7 +72,7 @@ export class RunnerRegistry {
 
   /**
    * Resolves with the feed of a task for its readers, or with `undefined` if the task does not exist. The requester
-   * must release the feed. Rejects with `UNAVAILABLE` if the task waits for recovery by this process.
+   * must release the feed. Without other nodes, rejects with `UNAVAILABLE` if the task waits for recovery.
    */
   async openForReading(scope: TaskScope, taskId: string): Promise<TaskRunner | FollowedTask | undefined> {
     const link = this.#link;
@@ -104,7 +113,7 @@ export class RunnerRegistry {
 
   /** Resolves with the retained runner of a task. Rejects with `UNAVAILABLE` if the task waits for recovery. */
   async #findOrLoadRunner(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
-    const runner = await this.findOrLoadAndRetainForRecovery(scope, taskId);
+    const runner = await this.openOwned(scope, taskId);
     if (!runner?.turns.isAwaitingRecovery) return runner;
     runner.release();
     throw this.requestRecovery(taskId);
@@ -147,7 +156,7 @@ export class RunnerRegistry {
    * Resolves with the runner of a task in `scope`, even if the task waits for recovery, or with `undefined` if the task
    * does not exist. Loads an inactive task from the store. The requester must release the runner.
    */
-  async findOrLoadAndRetainForRecovery(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
+  async openOwned(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.findLive(scope, taskId)?.retain();
     const opened = await this.#loadOnce(scope, taskId, true);

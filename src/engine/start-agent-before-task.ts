@@ -1,11 +1,11 @@
-import { readFirstAgentEvent } from "./read-first-agent-event.ts";
+import type { AgentEvent } from "./agent.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import type { MessageAcceptResult } from "./message-accept-result.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import { toTasklessReply } from "./to-task-event.ts";
 import { buildTaskWithTurnMessage } from "./turn-start.ts";
-import type { Turn } from "./turn.ts";
+import type { StartedAgentIterator, Turn } from "./turn.ts";
 
 /** Starts the agent before its task exists. The agent's first event decides whether the runner creates the task. */
 export async function startAgentBeforeTask(
@@ -31,4 +31,20 @@ export async function startAgentBeforeTask(
   turn.end();
   void runner.executor.closeIterator(output.iterator);
   return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
+}
+
+/**
+ * Starts an agent and waits for its first event. If the agent throws an error before its first event, the
+ * returned iterator throws the same error.
+ */
+async function readFirstAgentEvent(
+  turn: Pick<Turn, "runInSpan">,
+  startAgent: () => StartedAgentIterator,
+): Promise<StartedAgentIterator> {
+  try {
+    const { iterator } = startAgent();
+    return { iterator, firstResult: await turn.runInSpan(() => iterator.next()) };
+  } catch (error) {
+    return { iterator: { next: (): Promise<IteratorResult<AgentEvent>> => Promise.reject(error) } };
+  }
 }

@@ -6,12 +6,12 @@ describe("the stored turn of a task", () => {
     const turn = new StoredTurn(false);
     turn.setClaimed(undefined);
     expect(turn.isRunning).toBe(true);
-    expect(turn.getChange("TASK_STATE_COMPLETED", { hasRunningTurn: false })).toBe(false);
+    expect(turn.getChange("TASK_STATE_COMPLETED", { mustKeepTurnInStore: false })).toBe(false);
   });
 
   it("does not change with an event of a running turn", () => {
     const turn = new StoredTurn(true);
-    expect(turn.getChange("TASK_STATE_WORKING", { hasRunningTurn: true })).toBeUndefined();
-    expect(turn.getChange("TASK_STATE_INPUT_REQUIRED", { hasRunningTurn: true })).toBe(false);
+    expect(turn.getChange("TASK_STATE_WORKING", { mustKeepTurnInStore: true })).toBeUndefined();
+    expect(turn.getChange("TASK_STATE_INPUT_REQUIRED", { mustKeepTurnInStore: true })).toBe(false);
   });
 });

@@ -47,18 +47,18 @@ export class StoredTurn {
    * INPUT_REQUIRED has no running turn even while its agent still runs, because only a message can continue
    * the task. At AUTH_REQUIRED, the agent may continue without a message (A2A §7.6.1).
    */
-  getChange(state: TaskState | undefined, agent: { readonly hasRunningTurn: boolean }): boolean | undefined {
+  getChange(state: TaskState | undefined, turns: { readonly mustKeepTurnInStore: boolean }): boolean | undefined {
     const canContinue = state !== undefined && !isTerminal(state) && state !== "TASK_STATE_INPUT_REQUIRED";
-    const isRunning = canContinue && agent.hasRunningTurn;
+    const isRunning = canContinue && turns.mustKeepTurnInStore;
     return isRunning === this.#isRunning ? undefined : isRunning;
   }
 
   /** Returns the members of the next append that change the running turn in the store. */
   takeChange(
     state: TaskState,
-    agent: { readonly hasRunningTurn: boolean },
+    turns: { readonly mustKeepTurnInStore: boolean },
   ): Pick<LogAppend, "hasRunningTurn" | "turn" | "steps"> {
-    const hasRunningTurn = this.getChange(state, agent);
+    const hasRunningTurn = this.getChange(state, turns);
     const data = this.#takeData(hasRunningTurn);
     return hasRunningTurn === undefined ? data : { hasRunningTurn, ...data };
   }

@@ -18,13 +18,13 @@ export function suspendTurn(
   turn: Turn,
   wakeAt: number,
   liveTask: LiveTask,
-  { clock, openForReading }: Pick<TurnDependencies, "clock" | "openForReading">,
+  { clock, isShared }: Pick<TurnDependencies, "clock" | "isShared">,
   endAttempt: () => void,
 ): () => void {
   if (!turn.startPoint || wakeAt - clock.now() <= SUSPENDED_ATTEMPT_MS) return () => {};
   turn.wakeAt = wakeAt;
-  const cancelTimer = openForReading ? clock.schedule(SUSPENDED_ATTEMPT_MS, endAttempt) : (): void => {};
-  if (!openForReading) {
+  const cancelTimer = isShared ? clock.schedule(SUSPENDED_ATTEMPT_MS, endAttempt) : (): void => {};
+  if (!isShared) {
     turn.endAdmission();
     const restartData = toTurnRestartData(turn, turn.startPoint.seq);
     // The end of the process during the suspension does not count as a failed attempt.

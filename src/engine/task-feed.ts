@@ -51,7 +51,7 @@ export interface TaskFeed {
 /** The progress of a turn, as the sender of its message observes it. */
 export interface TurnProgress {
   readonly message: Message;
-  readonly acceptedSeq: Pick<Deferred<number>, "promise">;
+  readonly durableSeq: Pick<Deferred<number>, "promise">;
   readonly stoppedTask: Pick<Deferred<Task>, "promise">;
   readonly startPoint: TurnStartPoint | undefined;
   readonly hasBegun: Turn["hasBegun"];

@@ -6,7 +6,7 @@ import type { TurnRestartData } from "./turn-restart-data.ts";
 export interface TaskLease {
   readonly scope: TaskScope;
   readonly taskId: string;
-  /** Number of times that a node has claimed the task. */
+  /** Increases with each claim of the task by a node, and with `LogAppend.incrementsEpoch`. */
   readonly epoch: number;
 }
 

@@ -1,11 +1,9 @@
 import type { Clock } from "./clock.ts";
-import type { TaskScope } from "./caller.ts";
+import { getTaskKey, type TaskScope } from "./caller.ts";
 import type { TurnAdmission } from "./turn-admission.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
 import { LeaseFence } from "./lease-fence.ts";
 import { Poller } from "./nodes/poller.ts";
-import { getTaskKey } from "./resting-runner-cache.ts";
-import { startQueuedTurns } from "./start-queued-turns.ts";
 import { SuspectTurnQueue } from "./suspect-turn-queue.ts";
 import type { ClaimedTask, TaskLease } from "./task-leases.ts";
 import { createServerClosingError } from "./task-errors.ts";
@@ -27,6 +25,8 @@ interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
   readonly agentId: string;
   readonly clock: Clock;
   readonly turnAdmission: TurnAdmission;
+  /** Returns false if this node starts no agents. */
+  readonly startsTurns: () => boolean;
   /** Called when other nodes have stopped without a release, so that they may have left more than their turns. */
   readonly onNodesLost: () => void;
 }
@@ -52,22 +52,19 @@ export class TaskRecovery {
   /** `undefined` if only one process can open the store, because each pass then claims all waiting turns. */
   readonly #waitingTurnPoller: Poller | undefined;
   readonly #suspectTurns: SuspectTurnQueue<ClaimedTask>;
-  /** False if this node starts no agents. */
-  #startsTurns: boolean;
   readonly #fence: LeaseFence;
 
   constructor(
-    context: Omit<TaskRecoveryServiceDependencies, "isStopped"> & { readonly startsTurns: boolean },
+    context: Omit<TaskRecoveryServiceDependencies, "isStopped">,
   ) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
-    this.#startsTurns = context.startsTurns;
     this.#suspectTurns = new SuspectTurnQueue(context.clock, (task) => this.#startSuspectTurn(task));
     const { waitingTurnPollMs: pollMs } = context.store.leases;
     if (pollMs !== undefined)
       this.#waitingTurnPoller = new Poller(
         context.clock,
         async () => void (await this.startWaitingTurns()),
-        () => (this.#startsTurns && this.#state === "started" ? pollMs : undefined),
+        () => (this.#context.startsTurns() && this.#state === "started" ? pollMs : undefined),
       );
     this.#fence = new LeaseFence({
       ...context,
@@ -78,26 +75,39 @@ export class TaskRecovery {
   /** Starts the service. Resolves after the first pass, even if the pass fails. */
   async start(): Promise<void> {
     this.#state = "started";
-    if (this.#startsTurns) this.#waitingTurnPoller?.update();
+    if (this.#context.startsTurns()) this.#waitingTurnPoller?.update();
     this.#fence.watch();
     this.requestPass();
     await this.#currentPass;
   }
 
-  /** Makes the service start no more turns, and continues to renew and release the leases of its node. */
+  /** Called when `startsTurns` has become false. The service continues to renew and release the leases of its node. */
   stopStartingTurns(): void {
-    this.#startsTurns = false;
     this.#releaseSuspectTurns();
     this.#waitingTurnPoller?.stop(createServerClosingError());
   }
 
   /** Starts the turns of lost tasks and all waiting turns. Rejects if the store fails. */
   async startDueTurns(): Promise<void> {
-    if (!this.#startsTurns) return;
+    if (!this.#context.startsTurns()) return;
     await this.releaseAbandonedLeases();
     await this.#recoverAllLostTasks();
     await this.startWaitingTurns();
-    await startQueuedTurns(this.#context);
+    await this.#startQueuedTurns();
+  }
+
+  /**
+   * Starts the queued turns that the store has and no runner holds. The earlier process has stopped, or the store has
+   * failed.
+   */
+  async #startQueuedTurns(): Promise<void> {
+    const { agentId, store, runners } = this.#context;
+    for (const { scope, taskId } of await store.listTasksWithQueuedTurns()) {
+      if (scope.agent !== agentId) continue;
+      const runner = await runners.openOwned(scope, taskId);
+      // The release of an idle runner starts its first queued turn.
+      runner?.release();
+    }
   }
 
   /** Looks for waiting turns at once. */
@@ -112,7 +122,7 @@ export class TaskRecovery {
   async startWaitingTurns(): Promise<number> {
     const { store, agentId, turnAdmission } = this.#context;
     const limit = Math.min(turnAdmission.freeRunCount, MAX_TASKS_PER_CLAIM);
-    if (limit === 0 || this.#state !== "started" || !this.#startsTurns) return 0;
+    if (limit === 0 || this.#state !== "started" || !this.#context.startsTurns()) return 0;
     const claimed = await store.leases.claim(agentId, limit, "waiting");
     await this.#recoverAll(claimed);
     return claimed.length;
@@ -141,7 +151,7 @@ export class TaskRecovery {
     for (let next = this.#leasesToRelease[0]; next; next = this.#leasesToRelease[0]) {
       const { lease, handover } = next;
       // If the store refused the start of the abandoned turn, a newer turn can hold the same lease.
-      if (!runners.findLive(lease.scope, lease.taskId)?.hasRunningTurn) {
+      if (!runners.findLive(lease.scope, lease.taskId)?.mustKeepTurnInStore) {
         if (handover) await store.commit([handover]);
         else {
           await store.leases.release(lease);
@@ -194,10 +204,10 @@ export class TaskRecovery {
     try {
       await this.releaseAbandonedLeases();
       await this.#abandonLostTasks();
-      if (this.#startsTurns) {
+      if (this.#context.startsTurns()) {
         await this.#recoverAllLostTasks();
         if (this.#waitingTurnPoller) await this.startWaitingTurns();
-        if (this.#state === "started") await startQueuedTurns(this.#context);
+        if (this.#state === "started") await this.#startQueuedTurns();
       }
       this.#failedPasses = 0;
       this.#lostTaskIds.clear();
@@ -220,7 +230,7 @@ export class TaskRecovery {
 
   async #recoverAllLostTasks(): Promise<void> {
     const { store, agentId } = this.#context;
-    while (this.#state === "started" && this.#startsTurns) {
+    while (this.#state === "started" && this.#context.startsTurns()) {
       const claimed = await store.leases.claim(agentId, MAX_TASKS_PER_CLAIM, "lost");
       if (claimed.length === 0) return;
       this.#context.onNodesLost();

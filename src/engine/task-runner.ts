@@ -62,8 +62,8 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.executor = new TurnExecutor(context, this.liveTask, this.turns, this.#output, this);
   }
 
-  get hasRunningTurn(): boolean {
-    return this.turns.hasRunningTurn;
+  get mustKeepTurnInStore(): boolean {
+    return this.turns.mustKeepTurnInStore;
   }
 
   get hasUnfinishedTurn(): boolean {
@@ -85,7 +85,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   /** True if other nodes can continue the task. */
   get isSharedWithNodes(): boolean {
-    return this.#context.openForReading !== undefined;
+    return this.#context.isShared;
   }
 
   /** True if the runner is idle, and its task waits for a message. */
@@ -197,11 +197,13 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   }
 
   /**
-   * Restarts a turn that an earlier server process accepted. `seq` is the sequence number of the turn's message.
+   * Starts a turn whose message is already in the log, and whose lease this node has claimed: the first attempt at a turn
+   * that another node has committed, or the next attempt after a restart or a handover. `seq` is the sequence number of
+   * the turn's message.
    * `initialTask` is the task at the start of the turn. `wakeAt` is the time of a suspended turn. If only this process
    * can open the store, the agent starts at that time.
    */
-  async restartTurnAfterServerRestart(
+  async startClaimedTurn(
     turn: Turn,
     seq: number,
     initialTask: Task,
@@ -240,15 +242,15 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   /**
    * Offers a message to the running agent and returns true if the agent accepts the message. If the agent
-   * accepts the message, `acceptedSeq` resolves with the sequence number of the message.
+   * accepts the message, `durableSeq` resolves with the sequence number of the message.
    */
-  offerMessageToAgent(message: Message, caller: Caller, acceptedSeq: Deferred<number>): boolean {
+  offerMessageToAgent(message: Message, caller: Caller, durableSeq: Deferred<number>): boolean {
     const { liveTask } = this;
     if (!this.turns.agent.deliver?.(message, liveTask.getSnapshot(), caller)) return false;
     const { messageId } = message;
     const refusal = liveTask.validateAndEnqueueMessageEvent(
       { message },
-      { messageId, durableSeq: acceptedSeq },
+      { messageId, durableSeq },
     );
     if (refusal) throw createTaskEndedError(liveTask.taskId, liveTask.state);
     return true;

@@ -22,8 +22,8 @@ export interface LogAppend {
   /** Sequence number of the last event in the log, or 0 for a new task. */
   readonly expectedSeq: number;
   /**
-   * Events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … The list is empty if the turn ends without
-   * an event, or if the append changes only the task's queue.
+   * Events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … The list is empty if the append changes only the
+   * turns of the task: their queue, steps, start, suspension, or end.
    */
   readonly events: readonly LogEvent[];
   /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
@@ -145,7 +145,7 @@ export interface StoredTask {
   readonly task: Task;
   /** Sequence number of the task's last event. */
   readonly seq: number;
-  /** Number of times that a node has claimed the task. */
+  /** Increases with each claim of the task by a node, and with `LogAppend.incrementsEpoch`. */
   readonly epoch: number;
   /**
    * True if the task has a running turn, and no other living node holds the lease of the task. If the loading

@@ -53,7 +53,7 @@ export class TaskTurns {
   }
 
   /** True if the store must keep the current turn as a running turn. */
-  get hasRunningTurn(): boolean {
+  get mustKeepTurnInStore(): boolean {
     const { current } = this;
     return current !== undefined && (!current.hasEnded || this.canContinueAfterRestart(current));
   }

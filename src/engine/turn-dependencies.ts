@@ -29,6 +29,8 @@ export interface TurnDependencies extends LiveTaskDependencies {
   readonly runTracing?: RunTracing | undefined;
   /** Called before an agent starts. */
   readonly onRunStart: () => void;
-  /** Resolves with the current feed of a task. Absent if no other node can change the task. */
+  /** True if other nodes can open the store, and continue the tasks. */
+  readonly isShared: boolean;
+  /** Resolves with the current feed of a task. Absent if the store is not shared. */
   readonly openForReading?: ((scope: TaskScope, taskId: string) => Promise<TaskFeed | undefined>) | undefined;
 }

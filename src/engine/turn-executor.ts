@@ -64,7 +64,7 @@ export class TurnExecutor {
     const predecessorEnd = output ? undefined : contextTurns?.enterTurn(scope, turn);
     // Another node can receive the same message, so the agent starts only with the lease of the task.
     const mustWaitForLease = this.#context.store.nodes?.hasOtherNodes === true && !output;
-    if (mustWaitForLease) await turn.acceptedSeq.promise.catch(() => {});
+    if (mustWaitForLease) await turn.durableSeq.promise.catch(() => {});
     if (predecessorEnd) await predecessorEnd;
     if (turn.hasEnded) return;
     this.#context.onRunStart();
@@ -115,8 +115,8 @@ export class TurnExecutor {
    * in milliseconds since 1970. If only this process can open the store, the attempt begins at that time.
    */
   executeNextAttempt(turn: Turn, seq: number, task: Task, wakeAt: number): Promise<void> {
-    const { clock, openForReading } = this.#context;
-    if (wakeAt <= clock.now() || openForReading) return this.#startNextAttempt(turn, seq, task);
+    const { clock, isShared } = this.#context;
+    if (wakeAt <= clock.now() || isShared) return this.#startNextAttempt(turn, seq, task);
     turn.wakeAt = wakeAt;
     turn.endAdmission();
     this.#agentEnd = this.#sleepAndStartNextAttempt(wakeAt, turn, seq, task);

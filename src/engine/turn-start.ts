@@ -53,13 +53,13 @@ export function enqueueTurnStart(
   const startPoint = { task, seq: liveTask.seq + 1 };
   turn.startPoint = startPoint;
   const event: TaskEvent = liveTask.state === undefined ? { task } : { message: storedMessage };
-  const { message, acceptedSeq, request, serviceParameters } = turn;
+  const { message, durableSeq, request, serviceParameters } = turn;
   const { requestSize } = serviceParameters;
   const refusal = liveTask.validateAndEnqueueMessageEvent(
     event,
     {
       messageId: message.messageId,
-      durableSeq: acceptedSeq,
+      durableSeq,
       webhook: extractMessageWebhookRegistration(request, liveTask.taskId, serviceParameters),
       wasQueued: queuePosition !== undefined,
     },
@@ -88,6 +88,6 @@ export function restoreTurnStart(
   turn.startPoint = { task: copyTask(initialTask), seq, workingEvent };
   if (mode === "restart" && turn.attempt > 1)
     turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
-  turn.acceptedSeq.resolve(seq);
+  turn.durableSeq.resolve(seq);
   return task;
 }

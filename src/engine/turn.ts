@@ -36,7 +36,7 @@ export interface TurnStartPoint {
   readonly seq: number;
   /**
    * Event that directly follows the message and moves an interrupted task to WORKING. If the task was not
-   * interrupted, `workingTestEvent` is `undefined`.
+   * interrupted, `workingEvent` is `undefined`.
    */
   readonly workingEvent?: TaskEvent | undefined;
 }
@@ -69,7 +69,7 @@ export class Turn {
   /** The caller's message, with the ids of its task and context. */
   readonly message: Message;
   /** Resolves with the sequence number of the message once the message is durable. */
-  readonly acceptedSeq: Deferred<number> = new Deferred();
+  readonly durableSeq: Deferred<number> = new Deferred();
   /** Resolves with the task once a committed status ends or interrupts the turn. */
   readonly stoppedTask: Deferred<Task> = new Deferred();
   /** The agent of the turn since the start of the turn, even if the engine replaces its agent. */
@@ -137,7 +137,7 @@ export class Turn {
     return this.#hasEnded;
   }
 
-  /** True if the task has accepted the message of the turn, and false while the turn waits in a queue. */
+  /** False while the turn waits in a queue. */
   get hasBegun(): boolean {
     return this.startPoint !== undefined;
   }
@@ -202,7 +202,7 @@ export class Turn {
   /** Ends a turn that cannot start or whose events cannot be stored. */
   endWithError(error: unknown): void {
     this.isFenced = true;
-    this.acceptedSeq.reject(error);
+    this.durableSeq.reject(error);
     this.stoppedTask.reject(error);
     this.end();
   }

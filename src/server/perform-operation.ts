@@ -5,6 +5,7 @@ import {
   type Engine,
   type ServiceParameters,
   type PushConfigOperations,
+  type Subscription,
 } from "../engine/index.ts";
 import {
   A2AError,

@@ -14,7 +14,7 @@ import {
 import { agent, type GeneratorOptions, type Turn } from "../generator-agent.ts";
 import { MastraCallReporter } from "./mastra-call-reporter.ts";
 import { convertMastraChunk, type MastraChunk } from "./mastra-chunk.ts";
-import type { MastraAgent, MastraStream } from "./mastra-structural-types.ts";
+import type { MastraAgent } from "./mastra-structural-types.ts";
 import { createSuspendQuestion, findSuspendedCall, resumeSuspendedCall } from "./suspended-call.ts";
 
 /** A text message of an earlier turn, for Mastra agents without memory. */

@@ -42,5 +42,5 @@ export async function answerTaskRequest(
     return { action, seq: accepted.seq } satisfies MessageAnswer;
   }
   if (accepted.isQueued) return { action } satisfies MessageAnswer;
-  return { action, seq: await accepted.turn.acceptedSeq.promise } satisfies MessageAnswer;
+  return { action, seq: await accepted.turn.durableSeq.promise } satisfies MessageAnswer;
 }

@@ -1,14 +1,6 @@
 import { Deferred } from "../../data-structures/index.ts";
-import {
-  A2AError,
-  copyTask,
-  fold,
-  isEventRefusal,
-  isInterrupted,
-  isTerminal,
-  type Task,
-  type TaskState,
-} from "../../protocol/index.ts";
+import { A2AError, copyTask, isInterrupted, isTerminal, type Task, type TaskState } from "../../protocol/index.ts";
+import { foldLogEvents } from "../log-events.ts";
 import type { TaskScope } from "../caller.ts";
 import type { TaskTurnStatus } from "../decide-message-outcome.ts";
 import type { CommittedTask, TaskFeed } from "../task-feed.ts";
@@ -155,12 +147,10 @@ export class FollowedTask implements TaskFeed, CommittedTask {
     this.#lastStoredSeq = lastSeq;
     this.#turnStatus = turnStatus;
     for (const event of events) {
-      const folded = fold(this.#task, event.event);
-      if (isEventRefusal(folded))
-        throw new Error(`The log of task ${this.taskId} is invalid: ${folded.refusalReason}`);
-      this.#task = folded;
+      const task = foldLogEvents(this.taskId, this.#task, [event]);
+      this.#task = task;
       this.#seq = event.seq;
-      for (const turn of this.#turns) if (turn.applyEvent(event, folded)) this.unfollowTurn(turn);
+      for (const turn of this.#turns) if (turn.applyEvent(event, task)) this.unfollowTurn(turn);
     }
     if (events.length > 0) this.tail.add(events);
     this.#wakeWaiters();

@@ -41,7 +41,7 @@ describe("a followed turn", () => {
       createStatus("TASK_STATE_INPUT_REQUIRED"),
     ]);
     expect(ends).toEqual([false, false, false, false, true]);
-    expect(await turn.acceptedSeq.promise).toBe(10);
+    expect(await turn.durableSeq.promise).toBe(10);
     expect(turn.startPoint).toMatchObject({
       seq: 10,
       task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
@@ -54,6 +54,6 @@ describe("a followed turn", () => {
     const turn = new FollowedTurn(ownMessage);
     expect(applyEvents(turn, [createStatus("TASK_STATE_FAILED")])).toEqual([true]);
     expect(turn).toMatchObject({ hasBegun: false, hasEnded: true });
-    expect(await getRejectionA2AErrorReasonForTest(turn.acceptedSeq.promise)).toBe("UNSUPPORTED_OPERATION");
+    expect(await getRejectionA2AErrorReasonForTest(turn.durableSeq.promise)).toBe("UNSUPPORTED_OPERATION");
   });
 });

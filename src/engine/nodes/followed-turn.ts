@@ -1,13 +1,13 @@
 import { Deferred } from "../../data-structures/index.ts";
 import {
   copyTask,
-  isInterrupted,
   isTerminal,
   type LogEvent,
   type Message,
   type Task,
   type TaskEvent,
 } from "../../protocol/index.ts";
+import { isTurnStopEvent } from "../log-events.ts";
 import { readLog } from "../read-task-log.ts";
 import { createTaskEndedError } from "../task-errors.ts";
 import type { CommittedTask, TurnProgress } from "../task-feed.ts";
@@ -21,17 +21,14 @@ export async function hasTurnStopped(
   afterSeq: number,
   untilSeq: number,
 ): Promise<boolean> {
-  for await (const { event } of readLog(store, task, afterSeq, untilSeq)) {
-    const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
-    if (state && (isTerminal(state) || isInterrupted(state))) return true;
-  }
+  for await (const event of readLog(store, task, afterSeq, untilSeq)) if (isTurnStopEvent(event)) return true;
   return false;
 }
 
 /** A turn that another node runs or will run. Its progress comes from the events of the followed task. */
 export class FollowedTurn implements TurnProgress {
   readonly message: Message;
-  readonly acceptedSeq: Deferred<number> = new Deferred();
+  readonly durableSeq: Deferred<number> = new Deferred();
   readonly stoppedTask: Deferred<Task> = new Deferred();
   startPoint: TurnStartPoint | undefined;
   hasEnded = false;
@@ -47,15 +44,16 @@ export class FollowedTurn implements TurnProgress {
   /** Begins the turn at an event that the followed task already contains. */
   beginAtKnownSeq(seq: number, task: Task, workingEvent?: TaskEvent): void {
     this.startPoint = { task, seq, workingEvent };
-    this.acceptedSeq.resolve(seq);
+    this.durableSeq.resolve(seq);
   }
 
   /** Applies an event of the task's log. `task` is the task after the event. Returns true once the turn has ended. */
-  applyEvent({ seq, event }: LogEvent, task: Task): boolean {
+  applyEvent(logEvent: LogEvent, task: Task): boolean {
+    const { seq, event } = logEvent;
     if (!this.startPoint) {
       if ("message" in event && event.message.messageId === this.message.messageId) {
         this.startPoint = { task: copyTask(task), seq };
-        this.acceptedSeq.resolve(seq);
+        this.durableSeq.resolve(seq);
       } else if (isTerminal(task.status.state)) this.end(createTaskEndedError(task.id, task.status.state));
       return this.hasEnded;
     }
@@ -63,7 +61,7 @@ export class FollowedTurn implements TurnProgress {
     const { state } = event.statusUpdate.status;
     if (seq === this.startPoint.seq + 1 && state === "TASK_STATE_WORKING")
       this.startPoint = { ...this.startPoint, workingEvent: event };
-    if (!isTerminal(state) && !isInterrupted(state)) return false;
+    if (!isTurnStopEvent(logEvent)) return false;
     this.stoppedTask.resolve(copyTask(task));
     this.end();
     return true;
@@ -73,7 +71,7 @@ export class FollowedTurn implements TurnProgress {
   end(error?: unknown): void {
     this.hasEnded = true;
     if (error === undefined) return;
-    this.acceptedSeq.reject(error);
+    this.durableSeq.reject(error);
     this.stoppedTask.reject(error);
   }
 }

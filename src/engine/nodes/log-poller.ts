@@ -1,9 +1,8 @@
 import { isTerminal } from "../../protocol/index.ts";
-import type { TaskScope } from "../caller.ts";
+import { getTaskKey, type TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import type { TaskTurnStatus } from "../decide-message-outcome.ts";
 import type { Observer } from "../observer.ts";
-import { getTaskKey } from "../resting-runner-cache.ts";
 import { createServerClosingError } from "../task-errors.ts";
 import type { TaskFeed } from "../task-feed.ts";
 import type { StoredTask, TaskStore } from "../task-store.ts";
@@ -71,7 +70,7 @@ export class LogPoller {
   }
 
   find(scope: TaskScope, taskId: string): FollowedTask | undefined {
-    return this.#followedByTask.get(getFollowKey({ scope, taskId }));
+    return this.#followedByTask.get(getTaskKey(scope, taskId));
   }
 
   /** Reads the newest events of a task from the store. */
@@ -101,14 +100,14 @@ export class LogPoller {
 
   #add(task: FollowedTask): void {
     this.#followed.add(task);
-    this.#followedByTask.set(getFollowKey(task), task);
+    this.#followedByTask.set(getTaskKey(task.scope, task.taskId), task);
     task.nextPollAt = this.#clock.monotonic() + this.#getPollDelayMs(task);
     this.#poller.update();
   }
 
   #remove(task: FollowedTask): void {
     this.#followed.delete(task);
-    const key = getFollowKey(task);
+    const key = getTaskKey(task.scope, task.taskId);
     if (this.#followedByTask.get(key) === task) this.#followedByTask.delete(key);
   }
 
@@ -173,8 +172,4 @@ function toFollowedTaskStart({
   const hasTurn = runsOnOtherNode === true || (queuedTurns?.length ?? 0) > 0;
   const turnStatus: TaskTurnStatus = awaitsRecovery ? "awaiting-recovery" : hasTurn ? "running" : "none";
   return { task, seq, turnStatus };
-}
-
-function getFollowKey({ scope, taskId }: { readonly scope: TaskScope; readonly taskId: string }): string {
-  return `${scope.agent}/${getTaskKey(scope, taskId)}`;
 }

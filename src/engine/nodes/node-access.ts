@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Committer } from "../event-committer.ts";
+import type { Committer } from "../committer.ts";
 import type { IdGenerator } from "../id-generator.ts";
 import type { Observer } from "../observer.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Caller, TaskScope } from "../caller.ts";
 import { formatTimestamp, type Clock } from "../clock.ts";
-import type { Committer, UncommittedEventSource } from "../event-committer.ts";
+import type { Committer, UncommittedEventSource } from "../committer.ts";
 import type { Observer } from "../observer.ts";
 import { extractMessageWebhookRegistration } from "../push/message-webhook-registration.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";

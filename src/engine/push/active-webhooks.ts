@@ -1,5 +1,5 @@
 import { FairShareLedger } from "../../data-structures/index.ts";
-import type { TaskScope } from "../caller.ts";
+import { getTaskKey, type TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
 import type { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
@@ -9,7 +9,6 @@ import type { RunningOperationCounter } from "./running-operation-counter.ts";
 import { createWebhookSource, type WebhookSource } from "./webhook-source.ts";
 import { type TaskWithPossibleWebhooks, WebhookLookups } from "./webhook-lookups.ts";
 import { getWebhookOwner } from "./webhook-owner.ts";
-import { getWebhookTaskKey } from "./webhook-task-key.ts";
 
 /** The webhooks of one task that may still need deliveries. */
 interface TaskWebhookDeliveries {
@@ -103,9 +102,9 @@ export class ActiveWebhooks {
   ): void {
     const { scope, taskId } = task;
     const ids = registered.map(({ config }) => config.id);
-    const taskDeliveries = this.#taskDeliveries.get(getWebhookTaskKey(scope, taskId));
+    const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
     const isPostponed =
-      ids.length === 0 && this.#lookups.postponeRepetition(getWebhookTaskKey(scope, taskId));
+      ids.length === 0 && this.#lookups.postponeRepetition(getTaskKey(scope, taskId));
     if (ids.length > 0 || (!taskDeliveries && !isPostponed)) this.#lookups.start(scope, taskId, task, ids);
     if (!taskDeliveries) return;
     for (const delivery of taskDeliveries.deliveries) {
@@ -122,7 +121,7 @@ export class ActiveWebhooks {
    * webhook, or `undefined` if the webhook was removed.
    */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
-    const taskDeliveries = this.#taskDeliveries.get(getWebhookTaskKey(scope, taskId));
+    const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
     const delivery = taskDeliveries?.deliveries.find(({ webhook }) => webhook.config.id === id);
     if (delivery) this.#markDeliveryObsolete(delivery);
     if (key !== undefined) this.#context.progressRecorder.clearReregisteredWebhookFailure(key);
@@ -149,7 +148,7 @@ export class ActiveWebhooks {
   }
 
   #findTaskDeliveries({ webhook }: WebhookDelivery): TaskWebhookDeliveries | undefined {
-    return this.#taskDeliveries.get(getWebhookTaskKey(webhook.scope, webhook.taskId));
+    return this.#taskDeliveries.get(getTaskKey(webhook.scope, webhook.taskId));
   }
 
   /** Removes a delivery whose webhook another node has claimed, or that was registered again. */
@@ -212,7 +211,7 @@ export class ActiveWebhooks {
   /** Replaces the deliveries of a task. `webhooks` are the webhooks that need deliveries. */
   #replaceTaskWebhooks(scope: TaskScope, taskId: string, webhooks: Webhook[]): void {
     if (webhooks.length === 0) {
-      this.#deactivateTaskWebhooks(getWebhookTaskKey(scope, taskId));
+      this.#deactivateTaskWebhooks(getTaskKey(scope, taskId));
       return;
     }
     this.#activateTaskWebhooks(scope, taskId, webhooks);
@@ -220,7 +219,7 @@ export class ActiveWebhooks {
   }
 
   #activateTaskWebhooks(scope: TaskScope, taskId: string, webhooks: Webhook[]): void {
-    const name = getWebhookTaskKey(scope, taskId);
+    const name = getTaskKey(scope, taskId);
     const known = this.#taskDeliveries.get(name);
     if (!known && !this.#reservePlace(getWebhookOwner(scope))) {
       this.#dueLoader.hasOverflow = true;
@@ -258,7 +257,7 @@ export class ActiveWebhooks {
   }
 
   #releasePlace(taskDeliveries: TaskWebhookDeliveries): void {
-    if (this.#taskDeliveries.delete(getWebhookTaskKey(taskDeliveries.scope, taskDeliveries.taskId)))
+    if (this.#taskDeliveries.delete(getTaskKey(taskDeliveries.scope, taskDeliveries.taskId)))
       this.#places.release(getWebhookOwner(taskDeliveries.scope), 1);
   }
 
@@ -320,7 +319,7 @@ export class ActiveWebhooks {
   #startLookupOfDueWebhook({ scope, taskId, key }: Webhook): boolean {
     // A lookup cannot find a place for the task while the owner's share is used up.
     if (this.#places.findRefusal(getWebhookOwner(scope), 1) === "share") return false;
-    const known = this.#taskDeliveries.get(getWebhookTaskKey(scope, taskId));
+    const known = this.#taskDeliveries.get(getTaskKey(scope, taskId));
     // A running lookup may have read the store before this webhook was claimed, and is then repeated.
     if (!known?.deliveries.some(({ webhook }) => webhook.key === key))
       this.#lookups.start(scope, taskId, undefined);

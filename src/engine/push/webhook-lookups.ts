@@ -1,11 +1,10 @@
-import type { TaskScope } from "../caller.ts";
+import { getTaskKey, type TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import type { DeliveryProgressRecorder, SavedProgress } from "./delivery-progress-recorder.ts";
 import type { ClaimedWebhooks, Webhook } from "./push-store.ts";
 import type { RunningOperationCounter } from "./running-operation-counter.ts";
 import { WebhookClaimRepeater } from "./webhook-claim-repeater.ts";
 import type { WebhookSource } from "./webhook-source.ts";
-import { getWebhookTaskKey } from "./webhook-task-key.ts";
 
 /** A task that reports its commits to the outbox because it may have webhooks. */
 export interface TaskWithPossibleWebhooks {
@@ -82,7 +81,7 @@ export class WebhookLookups {
     registered: Iterable<string> = [],
     isRepetition = false,
   ): void {
-    const key = getWebhookTaskKey(scope, taskId);
+    const key = getTaskKey(scope, taskId);
     const running = this.#running.get(key);
     if (running) {
       running.mustRepeat = true;

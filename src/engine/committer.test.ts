@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countRuns } from "../../test/support/count-runs.ts";
 import { FakeClock, flushEventLoopForTest } from "./engine.fixture.ts";
-import { Committer, type UncommittedEventSource } from "./event-committer.ts";
+import { Committer, type UncommittedEventSource } from "./committer.ts";
 import type { AppendRefusal, LogAppend, TaskStore } from "./task-store.ts";
 
 type Misbehavior = "take" | "committed" | "failed" | "all" | "none";
