@@ -3,6 +3,8 @@
  *
  *   node lab/chaos/remote-lag-floor.ts
  *
+ * A parent process with an IPC channel receives the figures as a message.
+ *
  * One process inserts the chunks of all tasks in batches, and announces each batch with `NOTIFY`. A second process
  * reads the new rows at each notification, and writes them to one SSE stream per task. This process reads the streams.
  */
@@ -16,6 +18,12 @@ import { startTestPostgres } from "../../src/stores/postgres/postgres-server.fix
 import { readSseStream } from "../../test/support/raw-stream.ts";
 import { computePercentile } from "./percentile.ts";
 import { readMonotonicMs } from "./scripted-agents.ts";
+
+/** The smallest lag from the writer to the client, in milliseconds. */
+export interface RemoteLagFloor {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
 
 const TASKS = 100;
 const CHUNKS = 100;
@@ -51,8 +59,17 @@ async function measureFloor(): Promise<void> {
     );
     await startChild("writer");
     await Promise.all(streams);
-    const [p50, p99] = [0.5, 0.99].map((fraction) => computePercentile(lagsMs, fraction).toFixed(1));
-    console.log(`${lagsMs.length} chunks, lag ${p50} ms (p50) and ${p99} ms (p99)`);
+    const floor: RemoteLagFloor = {
+      p50Ms: computePercentile(lagsMs, 0.5),
+      p99Ms: computePercentile(lagsMs, 0.99),
+    };
+    if (process.send) process.send(floor);
+    else {
+      const { p50Ms, p99Ms } = floor;
+      console.log(
+        `${lagsMs.length} chunks, lag ${p50Ms.toFixed(1)} ms (p50) and ${p99Ms.toFixed(1)} ms (p99)`,
+      );
+    }
   } finally {
     for (const child of children) child.kill();
     await database.remove();

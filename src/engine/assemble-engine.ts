@@ -76,7 +76,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     onRunStart: (): void => void state.startedRunCount++,
     followHandedOverTurn: (runner: TaskRunner, turn: Turn): boolean => {
       if (!nodes || state.isClosing) return false;
-      nodes.turnHandover.followTurn(runner, turn);
+      nodes.followHandedOverTurn(runner, turn);
       return true;
     },
     onCommit: link && ((taskId: string) => link.notifyCommit(taskId)),

@@ -14,7 +14,7 @@ export const WAIT_WITHIN_TURN_MS = 1000;
  * cannot begin.
  */
 export async function awaitStartOfQueuedTurn(
-  runner: TaskFeed,
+  feed: TaskFeed,
   turn: TurnProgress,
   clock: Clock,
 ): Promise<boolean> {
@@ -23,8 +23,8 @@ export async function awaitStartOfQueuedTurn(
     if (turn.hasBegun) return true;
     // A turn that ends before it begins rejects `durableSeq`.
     if (turn.hasEnded) await turn.durableSeq.promise;
-    const change = runner.liveTask.waitForCommitOrTurnChange();
-    if (!runner.isWaitingWithinTurn) {
+    const change = feed.liveTask.waitForCommitOrTurnChange();
+    if (!feed.isWaitingWithinTurn) {
       waitEndsAt = undefined;
       await change;
       continue;

@@ -14,7 +14,7 @@ export function computeSubscriptionLogRange(
   seq: number,
   resumeAfterSeq: number | undefined,
 ): SubscriptionLogRange {
-  const { liveTask } = accepted.runner;
+  const { liveTask } = accepted.feed;
   if (resumeAfterSeq !== undefined)
     return { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq), turnSeq: seq };
   // The first turn covers the entire log, which starts with the task's creation.

@@ -266,9 +266,9 @@ export class Engine {
     caller: Caller,
     { resumeAfterSeq, includesMessages, endsAtInputRequest }: ServiceParameters = {},
   ): Promise<Subscription> {
-    const runner = await this.#runners.openForReading(this.#toTaskScope(caller), id);
-    if (!runner) throw A2AError.taskNotFound(id);
-    const { liveTask } = runner;
+    const feed = await this.#runners.openForReading(this.#toTaskScope(caller), id);
+    if (!feed) throw A2AError.taskNotFound(id);
+    const { liveTask } = feed;
     try {
       if (resumeAfterSeq === undefined && liveTask.hasEndedAtSeq(liveTask.seq)) {
         const text = `Task ${id} has ended and sends no more events; read it with GetTask.`;
@@ -282,13 +282,13 @@ export class Engine {
             }
           : { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq) };
       return new LogSubscription(
-        runner,
+        feed,
         this.#store,
         { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: liveTask.seq } : {}) },
         this.#parts.streamLimit.acquire(caller),
       );
     } finally {
-      runner.release();
+      feed.release();
     }
   }
 

@@ -5,12 +5,12 @@ import type { TaskFeed, TurnProgress } from "./task-feed.ts";
 /**
  * Result of accepting a message. An accepted message starts a turn, waits for its turn, repeats an earlier
  * message, goes to a running agent, or is answered without a task. If `isQueued` is true, the message is
- * durable in the task's queue. Only a result with `seq` keeps the task's runner in the registry, until the
- * receiver of the result releases the runner.
+ * durable in the task's queue. Only a result with `seq` keeps the feed of the task, until the receiver
+ * of the result releases the feed.
  */
 export type MessageAcceptResult =
-  | { readonly runner: TaskFeed; readonly turn: TurnProgress; readonly isQueued?: boolean }
-  | { readonly runner: TaskFeed; readonly seq: number }
+  | { readonly feed: TaskFeed; readonly turn: TurnProgress; readonly isQueued?: boolean }
+  | { readonly feed: TaskFeed; readonly seq: number }
   | { readonly reply: Message };
 
 /** The result for a message that belongs to a task. */

@@ -89,7 +89,7 @@ export class MessageAcceptor {
     if (earlier) {
       if (!isSameMessage(message, earlier.message)) throw createDuplicateMessageIdError(message);
       const retained = earlier.result.then((accepted) => {
-        if ("seq" in accepted) accepted.runner.retain();
+        if ("seq" in accepted) accepted.feed.retain();
         return accepted;
       });
       return await this.#waitForResult(inbound, retained);
@@ -114,7 +114,7 @@ export class MessageAcceptor {
     // The first event of an agent that starts before its task does not need the store.
     if (!message.taskId && agent.current.respondsWith === "either") return result;
     return requestWaitLimit.wait(result, (accepted) => {
-      if ("seq" in accepted) accepted.runner.release();
+      if ("seq" in accepted) accepted.feed.release();
     });
   }
 
@@ -141,11 +141,11 @@ export class MessageAcceptor {
       ? await this.#acceptDuplicate(inbound, known)
       : await this.#continueOrCreateTask(inbound);
     if (!store.nodes || !("turn" in accepted) || accepted.isQueued) return accepted;
-    accepted.runner.retain();
+    accepted.feed.retain();
     try {
       await accepted.turn.durableSeq.promise;
     } finally {
-      accepted.runner.release();
+      accepted.feed.release();
     }
     return accepted;
   }
@@ -188,9 +188,9 @@ export class MessageAcceptor {
       runner.release();
       throw error;
     }
-    if (!turn) return { runner, seq: known.seq };
+    if (!turn) return { feed: runner, seq: known.seq };
     runner.release();
-    return { runner, turn };
+    return { feed: runner, turn };
   }
 
   /** Handles a repeated message that waits for its turn, or that the end of its task discarded. */
@@ -210,7 +210,7 @@ export class MessageAcceptor {
       // The turn has begun and ended since the query, so the store now has the message with its event.
       if (!turn) return await this.#acceptNewOrDuplicate(inbound);
       if (!isSameMessage(request.message, turn.message)) throw createDuplicateMessageIdError(request.message);
-      return { runner, turn, isQueued: true };
+      return { feed: runner, turn, isQueued: true };
     } finally {
       runner.release();
     }
@@ -233,7 +233,7 @@ export class MessageAcceptor {
         const durableSeq = new Deferred<number>();
         if (runner.offerMessageToAgent(message, inbound.caller, durableSeq)) {
           const seq = await durableSeq.promise;
-          return { runner: runner.retain(), seq };
+          return { feed: runner.retain(), seq };
         }
         outcome = this.#decideOutcome(inbound, runner, false);
       }
@@ -252,7 +252,7 @@ export class MessageAcceptor {
       const turn = this.#context.turnFactory.createTurn(inbound, message);
       if (outcome.action === "start") {
         runner.startOrQueueTurn(turn);
-        return { runner, turn };
+        return { feed: runner, turn };
       }
       const queued = runner.queueTurn(turn);
       // Interrupt before the queued turn can begin.
@@ -261,7 +261,7 @@ export class MessageAcceptor {
       const { state } = runner.liveTask;
       // The agent has ended the task in the same commit, so the turn cannot begin.
       if (turn.hasEnded && state && isTerminal(state)) throw createTaskEndedError(taskId, state);
-      return { runner, turn, isQueued: true };
+      return { feed: runner, turn, isQueued: true };
     } finally {
       runner.release();
     }
@@ -299,7 +299,7 @@ export class MessageAcceptor {
     task: FollowedTask,
   ): Promise<MessageAcceptResult> {
     const turn = await this.#context.nodes?.followedTurns.findQueuedTurn(task, inbound.request.message);
-    return turn ? { runner: task, turn, isQueued: true } : await this.#acceptNewOrDuplicate(inbound);
+    return turn ? { feed: task, turn, isQueued: true } : await this.#acceptNewOrDuplicate(inbound);
   }
 
   /** Resolves with the running turn of a repeated message, whose sender waits for the end of the turn. */
@@ -355,7 +355,7 @@ export class MessageAcceptor {
     if (agent.current.respondsWith === "either" && !inbound.serviceParameters.needsTask)
       return startAgentBeforeTask(runner, turn, this.#context);
     runner.startOrQueueTurn(turn);
-    return { runner, turn };
+    return { feed: runner, turn };
   }
 }
 

@@ -24,17 +24,17 @@ export async function awaitMessageCommitAndGetTask(
   untilStop: boolean,
   requestWaitLimit: RequestWaitLimit,
 ): Promise<Task> {
-  const { runner } = accepted;
+  const { feed } = accepted;
   if (!("turn" in accepted)) {
     try {
-      return runner.liveTask.getSnapshot();
+      return feed.liveTask.getSnapshot();
     } finally {
-      runner.release();
+      feed.release();
     }
   }
   const { turn, isQueued } = accepted;
   if (!isQueued) await awaitMessageSeq(accepted, requestWaitLimit);
-  return untilStop ? await turn.stoppedTask.promise : runner.liveTask.getSnapshot();
+  return untilStop ? await turn.stoppedTask.promise : feed.liveTask.getSnapshot();
 }
 
 /**
@@ -42,10 +42,10 @@ export async function awaitMessageCommitAndGetTask(
  * because the running turn waits for its user.
  */
 export function awaitStartOfTurn(
-  { runner, turn, isQueued }: TurnAcceptResult,
+  { feed, turn, isQueued }: TurnAcceptResult,
   clock: Clock,
 ): Promise<boolean> | true {
-  return isQueued ? awaitStartOfQueuedTurn(runner, turn, clock) : true;
+  return isQueued ? awaitStartOfQueuedTurn(feed, turn, clock) : true;
 }
 
 /**
@@ -62,15 +62,15 @@ export async function openMessageStream(
   const create = (): Promise<Subscription> =>
     createMessageStream(accepted, service, releaseStream, store, requestWaitLimit);
   if (!("turn" in accepted) || !accepted.isQueued) return await create();
-  const runner = accepted.runner.retain();
+  const feed = accepted.feed.retain();
   const open = async (): Promise<Subscription> => {
     try {
       if (await awaitStartOfTurn(accepted, clock)) return await create();
       releaseStream();
-      const { liveTask } = runner;
+      const { liveTask } = feed;
       return createSingleEventSubscription(LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }));
     } finally {
-      runner.release();
+      feed.release();
     }
   };
   return new DeferredSubscription(open(), releaseStream);
@@ -92,20 +92,20 @@ async function createMessageStream(
   store: TaskStore,
   requestWaitLimit: RequestWaitLimit,
 ): Promise<Subscription> {
-  const { runner } = accepted;
-  // Retain the runner before the first commit, so that the tail keeps the committed events.
-  if ("turn" in accepted) runner.retain();
+  const { feed } = accepted;
+  // Retain the feed before the first commit, so that the tail keeps the committed events.
+  if ("turn" in accepted) feed.retain();
   try {
     const seq = "turn" in accepted ? await awaitMessageSeq(accepted, requestWaitLimit) : accepted.seq;
     const span = computeSubscriptionLogRange(accepted, seq, resumeAfterSeq);
     const isStartOfTurn = "turn" in accepted && resumeAfterSeq === undefined;
     const hasStopped =
-      isWaitingWithoutTurn(runner, span.afterSeq) ||
-      (!isStartOfTurn && span.afterSeq > seq && (await hasTurnRequestedInput(runner, store, span)));
-    if (!hasStopped) return new LogSubscription(runner, store, { ...span, includesMessages }, releaseStream);
+      isWaitingWithoutTurn(feed, span.afterSeq) ||
+      (!isStartOfTurn && span.afterSeq > seq && (await hasTurnRequestedInput(feed, store, span)));
+    if (!hasStopped) return new LogSubscription(feed, store, { ...span, includesMessages }, releaseStream);
     releaseStream();
     return createSingleEventSubscription(span.openingEvent);
   } finally {
-    runner.release();
+    feed.release();
   }
 }

@@ -20,12 +20,12 @@ export async function startAgentBeforeTask(
   );
   if (turn.hasEnded) {
     void runner.executor.closeIterator(output.iterator);
-    return { runner, turn };
+    return { feed: runner, turn };
   }
   const firstEvent = output.firstResult?.value;
   if (typeof firstEvent !== "object" || firstEvent === null || !("message" in firstEvent)) {
     runner.startOrQueueTurn(turn, output);
-    return { runner, turn };
+    return { feed: runner, turn };
   }
   runner.discardWithoutTask();
   turn.end();

@@ -13,6 +13,8 @@ import type { ServerOptions } from "./server-options.ts";
 import type { StoreOpener } from "./store-opener.ts";
 import { handleTickRequest } from "./tick-endpoint.ts";
 
+type ServerPathHandler = (request: HttpRequest) => HttpReply | Promise<HttpReply> | undefined;
+
 interface RequestHandlerDependencies {
   readonly options: Pick<ServerOptions, "basePath" | "cors" | "healthEndpoints" | "role">;
   readonly routerContext: RouterContext;
@@ -33,10 +35,19 @@ interface RequestHandlerDependencies {
  */
 export class RequestHandler {
   readonly #context: RequestHandlerDependencies;
+  /** Handlers of the paths that belong to the whole server. A handler returns `undefined` if its endpoint is turned off. */
+  readonly #serverPaths: ReadonlyMap<string, ServerPathHandler>;
   #corsPolicy: CorsPolicy | undefined;
 
   constructor(context: RequestHandlerDependencies) {
+    const { tickToken: token, processDueWork, handleMetricsRequest } = context;
     this.#context = context;
+    this.#serverPaths = new Map<string, ServerPathHandler>([
+      ["/healthz", (request) => this.#handleHealthRequest(request)],
+      ["/readyz", (request) => this.#handleHealthRequest(request)],
+      ["/tick", (request) => handleTickRequest(request, { token, processDueWork })],
+      ["/metrics", handleMetricsRequest],
+    ]);
   }
 
   handle(request: HttpRequest): Promise<HttpReply> {
@@ -60,14 +71,11 @@ export class RequestHandler {
   }
 
   #handleUnderBasePath(request: HttpRequest): Promise<HttpReply> {
-    const { options, routerContext, handleMetricsRequest } = this.#context;
+    const { options, routerContext } = this.#context;
     const { basePath } = options;
     try {
       const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
-      const reply =
-        this.#handleHealthRequest(mounted) ??
-        this.#handleTickRequest(mounted) ??
-        handleMetricsRequest(mounted);
+      const reply = this.#serverPaths.get(mounted.path)?.(mounted);
       if (reply)
         return Promise.resolve(reply).catch((error: unknown) =>
           this.#createErrorReply(request, routerContext.reportError("server", error)),
@@ -93,11 +101,6 @@ export class RequestHandler {
           throw routerContext.reportError("store", error);
         }),
     });
-  }
-
-  #handleTickRequest(request: HttpRequest): Promise<HttpReply> | undefined {
-    const { tickToken, processDueWork } = this.#context;
-    return handleTickRequest(request, { token: tickToken, processDueWork });
   }
 
   async #openStoreAndRoute(request: HttpRequest): Promise<HttpReply> {

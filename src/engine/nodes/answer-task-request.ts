@@ -38,7 +38,7 @@ export async function answerTaskRequest(
   if ("reply" in accepted) return undefined;
   const action = getMessageAction(accepted);
   if ("seq" in accepted) {
-    accepted.runner.release();
+    accepted.feed.release();
     return { action, seq: accepted.seq } satisfies MessageAnswer;
   }
   if (accepted.isQueued) return { action } satisfies MessageAnswer;

@@ -20,8 +20,9 @@ class FailingStore extends MemoryStore {
 it.each([
   ["waits in a queue", (finder, task) => finder.findQueuedTurn(task, message)],
   ["has a running turn", (finder, task) => finder.findRunningTurn(task, message, 1)],
+  ["belongs to a turn that was handed over", (finder, task) => finder.followUnlessStopped(task, message, 1)],
 ] satisfies [string, (finder: FollowedTurnFinder, task: FollowedTask) => Promise<unknown>][])(
-  "a repeated message that %s releases the task if the store fails [E10, E21]",
+  "a message that %s releases the task if the store fails [E10, E21]",
   async (_name, find) => {
     const idle: FollowedTask[] = [];
     const task = new FollowedTask(

@@ -34,7 +34,15 @@ export class FollowedTurnFinder {
     message: Message,
     seq: number,
   ): Promise<FollowedTurn | undefined> {
-    if (!task.hasUnfinishedTurn) return undefined;
+    return task.hasUnfinishedTurn ? await this.followUnlessStopped(task, message, seq) : undefined;
+  }
+
+  /** Like `findRunningTurn`, also for a turn whose lease this node has not released yet. */
+  async followUnlessStopped(
+    task: FollowedTask,
+    message: Message,
+    seq: number,
+  ): Promise<FollowedTurn | undefined> {
     const turn = new FollowedTurn(message);
     return await this.#followWhile(task, turn, async () => {
       const readSeq = task.seq;

@@ -3,12 +3,15 @@ import type { Committer } from "../committer.ts";
 import type { IdGenerator } from "../id-generator.ts";
 import type { Observer } from "../observer.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
+import { createServerClosingError } from "../task-errors.ts";
+import type { TaskRunner } from "../task-runner.ts";
 import type { TaskStore } from "../task-store.ts";
+import type { Turn } from "../turn.ts";
 import { answerTaskRequest, type TaskRequestDependencies } from "./answer-task-request.ts";
+import { FollowedTask } from "./followed-task.ts";
 import { FollowedTurnFinder } from "./followed-turn-finder.ts";
 import { NodeLink, type NodeLinkOptions } from "./node-link.ts";
 import { OwnerRequests } from "./owner-requests.ts";
-import { TurnHandover } from "./turn-handover.ts";
 import { TurnSubmitter } from "./turn-submitter.ts";
 
 /** Parts of an engine that its access to other nodes uses. */
@@ -27,7 +30,6 @@ interface NodeAccessDependencies {
 export class NodeAccess {
   readonly ownerRequests: OwnerRequests;
   readonly turnSubmitter: TurnSubmitter;
-  readonly turnHandover: TurnHandover;
   readonly followedTurns: FollowedTurnFinder;
   readonly #link: NodeLink;
   readonly #agentId: string;
@@ -40,7 +42,6 @@ export class NodeAccess {
     this.#runners = runners;
     this.ownerRequests = new OwnerRequests(link, generateId);
     this.turnSubmitter = new TurnSubmitter({ ...dependencies, link });
-    this.turnHandover = new TurnHandover(store, runners);
     this.followedTurns = new FollowedTurnFinder(store);
   }
 
@@ -51,6 +52,24 @@ export class NodeAccess {
   serve(operations: Omit<TaskRequestDependencies, "runners">, onWork: () => void): void {
     const dependencies = { ...operations, runners: this.#runners };
     this.#link.serveAgent(this.#agentId, (request) => answerTaskRequest(request, dependencies), onWork);
+  }
+
+  /** Settles the sender of the message of a turn that this node has handed over, once the turn stops on another node. */
+  followHandedOverTurn(runner: TaskRunner, turn: Turn): void {
+    this.#runners.remove(runner);
+    void this.#followHandedOverTurn(runner, turn).catch((error: unknown) => turn.stoppedTask.reject(error));
+  }
+
+  async #followHandedOverTurn({ liveTask: { scope, taskId } }: TaskRunner, turn: Turn): Promise<void> {
+    const { startPoint, message, stoppedTask } = turn;
+    const task = await this.#runners.openForReading(scope, taskId);
+    try {
+      if (!(task instanceof FollowedTask) || !startPoint) throw createServerClosingError();
+      const followed = await this.followedTurns.followUnlessStopped(task, message, startPoint.seq);
+      stoppedTask.resolve(followed ? await followed.stoppedTask.promise : task.getSnapshot());
+    } finally {
+      task?.release();
+    }
   }
 
   close(): void {

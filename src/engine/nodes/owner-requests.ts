@@ -14,8 +14,8 @@ import {
 
 /** Result of a message that the node with the running turn has accepted. */
 export type ForwardedMessageResult =
-  | { readonly runner: FollowedTask; readonly turn: FollowedTurn; readonly isQueued: boolean }
-  | { readonly runner: FollowedTask; readonly seq: number };
+  | { readonly feed: FollowedTask; readonly turn: FollowedTurn; readonly isQueued: boolean }
+  | { readonly feed: FollowedTask; readonly seq: number };
 
 /**
  * Requests to the node that runs the turn of a task. Each function resolves with `undefined` if the turn has ended
@@ -58,9 +58,9 @@ export class OwnerRequests {
       if (answer?.seq !== undefined && task.seq < answer.seq) await this.#link.logs.refresh(task);
       const isQueued = answer?.action === "queue";
       // The turn can begin and even end before this node has read the answer.
-      if (turn.hasBegun ? answer?.action !== "deliver" : isQueued) return { runner: task, turn, isQueued };
+      if (turn.hasBegun ? answer?.action !== "deliver" : isQueued) return { feed: task, turn, isQueued };
       task.unfollowTurn(turn);
-      return answer && { runner: task.retain(), seq: answer.seq ?? task.seq };
+      return answer && { feed: task.retain(), seq: answer.seq ?? task.seq };
     } catch (error) {
       task.unfollowTurn(turn);
       throw error;

@@ -69,7 +69,7 @@ export class TurnSubmitter {
   async submitTurn(
     submitted: SubmittedMessage,
     target?: SubmissionTarget,
-  ): Promise<{ readonly runner: FollowedTask; readonly turn: FollowedTurn }> {
+  ): Promise<{ readonly feed: FollowedTask; readonly turn: FollowedTurn }> {
     const { runners, link } = this.#context;
     const { scope, message } = submitted;
     const begun = target ? this.#continueTask(target, message) : this.#createTask(message);
@@ -77,13 +77,13 @@ export class TurnSubmitter {
     await this.#commit(append);
     const { seq } = append.events.at(-1) as LogEvent;
     const stored = { task: begun.task, seq, awaitsRecovery: false, runsOnOtherNode: true };
-    const runner = await runners.followSubmittedTask(scope, stored);
+    const feed = await runners.followSubmittedTask(scope, stored);
     const turn = new FollowedTurn(message);
     turn.beginAtKnownSeq(append.expectedSeq + 1, begun.startTask, begun.workingEvent);
-    runner.followTurn(turn);
+    feed.followTurn(turn);
     link.notifyCommit(message.taskId as string);
     link.notifyWork();
-    return { runner, turn };
+    return { feed, turn };
   }
 
   #createTask(message: Message): BegunTurn {
