@@ -109,8 +109,11 @@ describe("a message to an existing task", () => {
     },
   );
 
-  it.each(Object.entries(BLOCKING_RESPONSES))("with the action %s has the response %s", (action, response) => {
-    expect(chooseMessageResponse(action as MessageAction, false)).toBe(response);
-    expect(chooseMessageResponse(action as MessageAction, true)).toBe("current-task");
-  });
+  it.each(Object.entries(BLOCKING_RESPONSES))(
+    "with the action %s has the response %s",
+    (action, response) => {
+      expect(chooseMessageResponse(action as MessageAction, false)).toBe(response);
+      expect(chooseMessageResponse(action as MessageAction, true)).toBe("current-task");
+    },
+  );
 });

@@ -47,7 +47,10 @@ export class StoredTurn {
    * INPUT_REQUIRED has no running turn even while its agent still runs, because only a message can continue
    * the task. At AUTH_REQUIRED, the agent may continue without a message (A2A §7.6.1).
    */
-  getChange(state: TaskState | undefined, turns: { readonly mustKeepTurnInStore: boolean }): boolean | undefined {
+  getChange(
+    state: TaskState | undefined,
+    turns: { readonly mustKeepTurnInStore: boolean },
+  ): boolean | undefined {
     const canContinue = state !== undefined && !isTerminal(state) && state !== "TASK_STATE_INPUT_REQUIRED";
     const isRunning = canContinue && turns.mustKeepTurnInStore;
     return isRunning === this.#isRunning ? undefined : isRunning;

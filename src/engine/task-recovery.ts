@@ -54,9 +54,7 @@ export class TaskRecovery {
   readonly #suspectTurns: SuspectTurnQueue<ClaimedTask>;
   readonly #fence: LeaseFence;
 
-  constructor(
-    context: Omit<TaskRecoveryServiceDependencies, "isStopped">,
-  ) {
+  constructor(context: Omit<TaskRecoveryServiceDependencies, "isStopped">) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
     this.#suspectTurns = new SuspectTurnQueue(context.clock, (task) => this.#startSuspectTurn(task));
     const { waitingTurnPollMs: pollMs } = context.store.leases;

@@ -248,10 +248,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     const { liveTask } = this;
     if (!this.turns.agent.deliver?.(message, liveTask.getSnapshot(), caller)) return false;
     const { messageId } = message;
-    const refusal = liveTask.validateAndEnqueueMessageEvent(
-      { message },
-      { messageId, durableSeq },
-    );
+    const refusal = liveTask.validateAndEnqueueMessageEvent({ message }, { messageId, durableSeq });
     if (refusal) throw createTaskEndedError(liveTask.taskId, liveTask.state);
     return true;
   }

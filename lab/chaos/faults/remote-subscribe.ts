@@ -63,7 +63,10 @@ async function addRatiosToFloor(
 ): Promise<void> {
   const child = fork(new URL("../remote-lag-floor.ts", import.meta.url));
   const exit = once(child, "exit");
-  const floor = await Promise.race([once(child, "message").then(([message]) => message as RemoteLagFloor), exit]);
+  const floor = await Promise.race([
+    once(child, "message").then(([message]) => message as RemoteLagFloor),
+    exit,
+  ]);
   if (Array.isArray(floor)) throw new Error("remote-lag-floor.ts has ended without figures");
   await exit;
   addFigure("floorP50Ms", floor.p50Ms);

@@ -1,5 +1,12 @@
 import { Deferred } from "../../data-structures/index.ts";
-import { A2AError, copyTask, isInterrupted, isTerminal, type Task, type TaskState } from "../../protocol/index.ts";
+import {
+  A2AError,
+  copyTask,
+  isInterrupted,
+  isTerminal,
+  type Task,
+  type TaskState,
+} from "../../protocol/index.ts";
 import { foldLogEvents } from "../log-events.ts";
 import type { TaskScope } from "../caller.ts";
 import type { TaskTurnStatus } from "../decide-message-outcome.ts";

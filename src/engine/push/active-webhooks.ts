@@ -103,8 +103,7 @@ export class ActiveWebhooks {
     const { scope, taskId } = task;
     const ids = registered.map(({ config }) => config.id);
     const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
-    const isPostponed =
-      ids.length === 0 && this.#lookups.postponeRepetition(getTaskKey(scope, taskId));
+    const isPostponed = ids.length === 0 && this.#lookups.postponeRepetition(getTaskKey(scope, taskId));
     if (ids.length > 0 || (!taskDeliveries && !isPostponed)) this.#lookups.start(scope, taskId, task, ids);
     if (!taskDeliveries) return;
     for (const delivery of taskDeliveries.deliveries) {

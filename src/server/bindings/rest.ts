@@ -93,10 +93,7 @@ export async function handleRest(
       ...outcome.headers,
       ...buildExtendedCardCacheHeaders(operation),
     };
-    const resultText = await stringifyResult(
-      dialect.toResultJson(operation, outcome.result),
-      outcome.size,
-    );
+    const resultText = await stringifyResult(dialect.toResultJson(operation, outcome.result), outcome.size);
     const reply = { status: 200, headers, body: resultText };
     if (!reserveEncodedResponse(request.byteAccount, resultText)) return reply;
     const usedDialect = dialect;

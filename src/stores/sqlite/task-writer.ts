@@ -115,9 +115,7 @@ export class TaskWriter {
     // savepoint for every append.
     if (!this.#insertUniqueMessageIds(scope, key, append.messages)) return "duplicate-message";
     const seq = expectedSeq + events.length;
-    if (
-      !(known ? this.#updateTaskRow(known, seq, append) : this.#createTask(key, scope, seq, append))
-    ) {
+    if (!(known ? this.#updateTaskRow(known, seq, append) : this.#createTask(key, scope, seq, append))) {
       this.#deleteMessageIds(scope, append.messages);
       return "conflict";
     }
