@@ -1,8 +1,9 @@
-import { estimateJsonSize, type Part, type TaskEvent } from "../protocol/index.ts";
+import { estimateJsonSize, isPlainTextPart, type TaskEvent } from "../protocol/index.ts";
 import type { InboundMessage } from "./inbound-message.ts";
 
 /** Size in characters of an event without its content: its ids, and the names of its members. */
 const SIZE_WITHOUT_CONTENT = 256;
+const SIZE_OF_PART_WITHOUT_TEXT = 12;
 
 /** Returns the approximate size of a request in characters of JSON. A known size needs no walk over the message. */
 export function measureRequestSize({
@@ -12,27 +13,33 @@ export function measureRequestSize({
   return serviceParameters.requestSize ?? estimateJsonSize(request);
 }
 
+/** Returns the approximate size of the message of a request, which is at most the known size of the request. */
+export function measureMessageSize({
+  request,
+  serviceParameters,
+}: Pick<InboundMessage, "request" | "serviceParameters">): number {
+  return serviceParameters.requestSize ?? estimateJsonSize(request.message);
+}
+
 /**
- * Returns the approximate size of an event in characters of JSON. The size of a chunk of text, the most frequent event,
- * needs no walk over its members.
+ * Returns the approximate size of an event in characters of JSON. The size of a chunk of plain text, the most frequent
+ * event, needs no walk over its members.
  */
 export function measureEventSize(event: TaskEvent): number {
-  if ("statusUpdate" in event) {
-    const { status, metadata } = event.statusUpdate;
-    return SIZE_WITHOUT_CONTENT + measureOptional(status.message) + measureOptional(metadata);
-  }
-  if (!("artifactUpdate" in event)) return estimateJsonSize(event);
+  return measurePlainTextChunk(event) ?? estimateJsonSize(event);
+}
+
+/** Returns the size of a chunk of plain text, or `undefined` for all other events. */
+function measurePlainTextChunk(event: TaskEvent): number | undefined {
+  if (!("artifactUpdate" in event)) return undefined;
   const { artifact, metadata } = event.artifactUpdate;
-  let size = SIZE_WITHOUT_CONTENT + measureOptional(artifact.metadata) + measureOptional(metadata);
-  for (const part of artifact.parts) size += measurePart(part);
+  const { name, description, extensions } = artifact;
+  if (name !== undefined || description !== undefined || extensions !== undefined) return undefined;
+  if (artifact.metadata !== undefined || metadata !== undefined) return undefined;
+  let size = SIZE_WITHOUT_CONTENT;
+  for (const part of artifact.parts) {
+    if (!isPlainTextPart(part)) return undefined;
+    size += SIZE_OF_PART_WITHOUT_TEXT + part.text.length;
+  }
   return size;
-}
-
-function measureOptional(json: object | undefined): number {
-  return json === undefined ? 0 : estimateJsonSize(json);
-}
-
-function measurePart(part: Part): number {
-  if ("text" in part && part.metadata === undefined) return part.text.length;
-  return estimateJsonSize(part);
 }

@@ -5,7 +5,7 @@ import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outc
 import { findUserMessageInEvent, findUserMessageInHistory } from "./find-user-message.ts";
 import type { TaskScope } from "./caller.ts";
 import type { InboundMessage } from "./inbound-message.ts";
-import { measureRequestSize } from "./measure-size.ts";
+import { measureMessageSize, measureRequestSize } from "./measure-size.ts";
 import { toStoredMessage } from "./turn-start.ts";
 import { startAgentBeforeTask } from "./start-agent-before-task.ts";
 import type { IdGenerator } from "./id-generator.ts";
@@ -75,14 +75,14 @@ export class MessageAcceptor {
     this.#inFlightMessages = new InFlightMessageRegistry(2 * context.limits.runs);
   }
 
-  /** Accepts a message. `scope` must be the caller's scope. */
-  async acceptMessage(
+  /** Accepts a message. `scope` must be the caller's scope. Throws at once if the id belongs to another message. */
+  acceptMessage(
     scope: TaskScope,
     { request, caller, serviceParameters }: Pick<InboundMessage, "request" | "caller" | "serviceParameters">,
   ): Promise<MessageAcceptResult> {
     const inbound = { scope, request, caller, serviceParameters };
     if (!this.#context.deduplicateMessages)
-      return await this.#waitForResult(inbound, Promise.resolve(this.#continueOrCreateTask(inbound)));
+      return this.#waitForResult(inbound, Promise.resolve(this.#continueOrCreateTask(inbound)));
     const inFlightMessages = this.#inFlightMessages.getOrCreate(scope);
     const { message } = request;
     const earlier = inFlightMessages.get(message.messageId);
@@ -92,7 +92,7 @@ export class MessageAcceptor {
         if ("seq" in accepted) accepted.feed.retain();
         return accepted;
       });
-      return await this.#waitForResult(inbound, retained);
+      return this.#waitForResult(inbound, retained);
     }
     const entry = { message, result: this.#acceptNewOrDuplicate(inbound) };
     inFlightMessages.insertNew(message.messageId, entry);
@@ -102,7 +102,7 @@ export class MessageAcceptor {
       else removeEntry();
     };
     void entry.result.then(removeOnceDurable, removeEntry);
-    return await this.#waitForResult(inbound, entry.result);
+    return this.#waitForResult(inbound, entry.result);
   }
 
   /** Waits for the result of a message, and limits the time for which the message waits for the store. */
@@ -224,7 +224,7 @@ export class MessageAcceptor {
       if (!(runner instanceof TaskRunner)) return await this.#forwardMessage(inbound, runner);
       this.#context.assertOpen();
       const { contextId } = runner.liveTask;
-      if (runner.liveTask.sizeMeter.exceedsLimitWith(measureRequestSize(inbound)))
+      if (runner.liveTask.sizeMeter.exceedsLimitWith(measureMessageSize(inbound)))
         throw createMessageTooLargeError(this.#context.limits.taskSize);
       assertSameContext(runner, request.message);
       const message = { ...request.message, taskId, contextId };
@@ -345,7 +345,7 @@ export class MessageAcceptor {
     const { agent, runners, generateId } = this.#context;
     const { message } = inbound.request;
     const { taskSize } = this.#context.limits;
-    if (measureRequestSize(inbound) > taskSize) throw createMessageTooLargeError(taskSize);
+    if (measureMessageSize(inbound) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
     if (!this.#context.startsTurns()) return this.#submitTurn(inbound, { ...message, taskId, contextId });

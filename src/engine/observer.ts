@@ -189,34 +189,34 @@ export interface DelayedDeletions {
   readonly trimmedTasks: number;
 }
 
-/** Returns an observer whose listeners cannot throw. */
+const LISTENER_NAMES = Object.keys({
+  onEvent: true,
+  onRun: true,
+  onAgentCall: true,
+  onCommit: true,
+  onPush: true,
+  onSweep: true,
+  onStoreState: true,
+  onStoreMigration: true,
+  onStoreGauges: true,
+  onError: true,
+  onWarning: true,
+  onCredentialsRejected: true,
+  onReaderStalled: true,
+  onRequest: true,
+  onOperatorAccess: true,
+} satisfies Record<keyof Observer, true>) as (keyof Observer)[];
+
+/**
+ * Returns an observer whose listeners cannot throw. Missing listeners stay missing, because frequently executed code
+ * checks for them before building the report.
+ */
 export function withSafeListeners(observer: Observer): Observer {
-  const safe: Observer = {};
-  // Missing listeners stay missing, because frequently executed code checks for them before building the
-  // report.
-  if (observer.onEvent) safe.onEvent = withListenerErrorsSuppressed(observer.onEvent.bind(observer));
-  if (observer.onRun) safe.onRun = withListenerErrorsSuppressed(observer.onRun.bind(observer));
-  if (observer.onAgentCall)
-    safe.onAgentCall = withListenerErrorsSuppressed(observer.onAgentCall.bind(observer));
-  if (observer.onCommit) safe.onCommit = withListenerErrorsSuppressed(observer.onCommit.bind(observer));
-  if (observer.onPush) safe.onPush = withListenerErrorsSuppressed(observer.onPush.bind(observer));
-  if (observer.onSweep) safe.onSweep = withListenerErrorsSuppressed(observer.onSweep.bind(observer));
-  if (observer.onStoreState)
-    safe.onStoreState = withListenerErrorsSuppressed(observer.onStoreState.bind(observer));
-  if (observer.onStoreMigration)
-    safe.onStoreMigration = withListenerErrorsSuppressed(observer.onStoreMigration.bind(observer));
-  if (observer.onStoreGauges)
-    safe.onStoreGauges = withListenerErrorsSuppressed(observer.onStoreGauges.bind(observer));
-  if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
-  if (observer.onWarning) safe.onWarning = withListenerErrorsSuppressed(observer.onWarning.bind(observer));
-  if (observer.onCredentialsRejected)
-    safe.onCredentialsRejected = withListenerErrorsSuppressed(observer.onCredentialsRejected.bind(observer));
-  if (observer.onReaderStalled)
-    safe.onReaderStalled = withListenerErrorsSuppressed(observer.onReaderStalled.bind(observer));
-  if (observer.onRequest) safe.onRequest = withListenerErrorsSuppressed(observer.onRequest.bind(observer));
-  if (observer.onOperatorAccess)
-    safe.onOperatorAccess = withListenerErrorsSuppressed(observer.onOperatorAccess.bind(observer));
-  return safe;
+  const listeners = LISTENER_NAMES.flatMap((name) => {
+    const listener = observer[name]?.bind(observer) as ((seen: unknown) => void) | undefined;
+    return listener ? [[name, withListenerErrorsSuppressed(listener)] as const] : [];
+  });
+  return Object.fromEntries(listeners);
 }
 
 function withListenerErrorsSuppressed<A>(listener: (seen: A) => void): (seen: A) => void {

@@ -40,8 +40,8 @@ export interface ServiceParameters {
   /** Effect of the message on a running agent. By default, `Agent.deliver` and `whileWorking` decide. */
   readonly steering?: SteeringSignal | undefined;
   /**
-   * Upper bound of the size of the request in characters of JSON, such as the length of its body. By default, the engine
-   * measures the message. Not persisted.
+   * Approximate size of the request in characters of JSON, such as the length of its body. By default, the engine
+   * measures the request. A later attempt at the turn has no known size.
    */
   readonly requestSize?: number | undefined;
   /** True if the request is SendStreamingMessage. The engine sets `isStreaming`. */

@@ -71,7 +71,7 @@ export class TurnExecutor {
     this.#reportRun(turn, "begin");
     try {
       if (predecessorEnd || mustWaitForLease) turn.signal.throwIfAborted();
-      await turn.runInSpan(() => this.#output.writeOutput(turn, output ?? this.startAgent(turn, task)));
+      await turn.runInSpan(() => this.#output.writeOutput(turn, output ?? this.#startAgent(turn, task)));
       this.#output.writeFinalState(turn);
     } catch (error) {
       turn.agentError = error;
@@ -92,10 +92,14 @@ export class TurnExecutor {
     observer.onRun(phase === "begin" ? { ...run, phase } : { ...run, phase, state, ...error });
   }
 
-  /** Starts the agent. `task` is the task at the start of the turn. */
+  /** Starts the agent in the span of its turn. `task` is the task at the start of the turn. */
   startAgent(turn: Turn, task: Task): StartedAgentIterator {
-    const { clock, observer } = this.#context;
     startTurnSpan(turn, this.#liveTask, this.#context);
+    return turn.runInSpan(() => this.#startAgent(turn, task));
+  }
+
+  #startAgent(turn: Turn, task: Task): StartedAgentIterator {
+    const { clock, observer } = this.#context;
     // Without a persisted turn, no later attempt needs the steps.
     const commitSteps = (): Promise<void> =>
       this.isPersisted(turn) ? this.#liveTask.commitSteps(turn.steps) : Promise.resolve();
@@ -107,7 +111,7 @@ export class TurnExecutor {
       ((message: string): void => observer.onWarning?.({ where: "agent", message, taskId }));
     const reportError = (error: unknown): void => this.#output.reportError(error);
     const host = { clock, commitSteps, suspendTurn: suspend, reportCall, reportError, reportWarning };
-    return turn.runInSpan(() => turn.startAgent(this.#assignAgent(turn), task, host));
+    return turn.startAgent(this.#assignAgent(turn), task, host);
   }
 
   /**

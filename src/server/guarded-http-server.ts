@@ -28,8 +28,7 @@ export function createGuardedHttpServer(
   maxConnections: number,
   timeouts: typeof HTTP_TIMEOUTS = HTTP_TIMEOUTS,
 ): Server {
-  // Otherwise, Node drops repeated headers such as `host`, and a refused value could hide behind an allowed value.
-  const http = createServer({ ...timeouts, joinDuplicateHeaders: true }, listener);
+  const http = createServer(timeouts, listener);
   http.on(
     "connection",
     createConnectionGuard(maxConnections, (socket) =>

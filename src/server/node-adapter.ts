@@ -65,10 +65,20 @@ export class NodeRequest implements HttpRequest {
     return (this.#byteAccount ??= this.#byteLedger?.openAccount(this));
   }
 
-  /** Node has built the object of the headers before it calls the listener, because it reads `host` and `expect`. */
+  /**
+   * Joins repeated headers. Node's object of headers keeps only the first of some headers, such as `authorization` and
+   * `host`, unless the HTTP server has another setting, and a refused value could hide behind an allowed value.
+   */
   header(name: string): string | undefined {
-    const value = this.#incoming.headers[name];
-    return Array.isArray(value) ? value.join(", ") : value;
+    const { rawHeaders } = this.#incoming;
+    let found: string | undefined;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const key = rawHeaders[at] ?? "";
+      if (key.length !== name.length || key.toLowerCase() !== name) continue;
+      const value = rawHeaders[at + 1] ?? "";
+      found = found === undefined ? value : `${found}, ${value}`;
+    }
+    return found;
   }
 
   text(maxBytes: number): Promise<string> {

@@ -106,6 +106,26 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
       expect(await find("first second")).toEqual(["t"]);
     });
 
+    it("has the words of a chunk that follows the end of a turn, such as that of an agent that asks and goes on", async () => {
+      await getOverview().startTextIndex?.();
+      const running = createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")], {
+        hasRunningTurn: true,
+      });
+      expect(await getStore().commit([running])).toEqual([undefined]);
+      const asked = [
+        createTestChunkEvent("t", "first "),
+        createTestStatusEvent("t", "TASK_STATE_INPUT_REQUIRED"),
+      ];
+      const question = createTestLogAppend("t", 1, asked, { hasRunningTurn: false });
+      expect(await getStore().commit([question])).toEqual([undefined]);
+      await expectFound("first", ["t"]);
+      const later = createTestLogAppend("t", 3, [createTestChunkEvent("t", "second")], {
+        status: question.status,
+      });
+      expect(await getStore().commit([later])).toEqual([undefined]);
+      await expectFound("second", ["t"]);
+    });
+
     it("forgets deleted tasks", async () => {
       await getOverview().startTextIndex?.();
       await storeTask("a", "unforgettable");

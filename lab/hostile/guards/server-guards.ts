@@ -68,7 +68,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "slow-requests",
     file: "src/server/guarded-http-server.ts",
-    find: "createServer({ ...timeouts, joinDuplicateHeaders: true }, listener)",
+    find: "createServer(timeouts, listener)",
     replace: "createServer({}, listener)",
     noticedBy: { test: "src/server/guarded-http-server.test.ts" },
   },

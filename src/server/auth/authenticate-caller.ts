@@ -8,12 +8,17 @@ import type { AuthenticateFunction, AuthRequest } from "./auth-scheme.ts";
  * Returns the caller of a request. Rejects with UNAUTHENTICATED if `authenticate` returns no caller. On a server
  * without `authenticate`, all requests have the same anonymous caller, but limits apply to the network of each client.
  */
-export async function authenticateCaller(
+export function authenticateCaller(
   request: AuthRequest,
   authenticate: AuthenticateFunction | undefined,
-): Promise<Caller> {
+): Caller | Promise<Caller> {
+  return authenticate
+    ? callAuthenticate(request, authenticate)
+    : withNetworkOfAnonymousCaller({ tenant: "", principal: "" }, request.remoteAddress);
+}
+
+async function callAuthenticate(request: AuthRequest, authenticate: AuthenticateFunction): Promise<Caller> {
   const { method, path, query, remoteAddress } = request;
-  if (!authenticate) return withNetworkOfAnonymousCaller({ tenant: "", principal: "" }, remoteAddress);
   // A plain object lets the `authenticate` function destructure its argument.
   const caller = await authenticate({
     method,

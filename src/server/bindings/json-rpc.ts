@@ -48,8 +48,7 @@ export async function handleJsonRpc(
     caller = await authenticateCaller(request, context.authenticate);
     request.byteAccount?.assignToCaller(caller);
     assertJsonContentType(request);
-    const body = await request.text(context.maxBodyBytes);
-    const envelope = decodeJsonRpcRequest(body, context.maxJsonValues);
+    const { envelope, bodyLength } = await readJsonRpcRequest(request, context);
     id = envelope.id;
     const { method, params } = envelope;
     const version = resolveProtocolVersion(request, context, inferVersionFromMethod(method));
@@ -64,7 +63,7 @@ export async function handleJsonRpc(
       binding: "JSONRPC" as const,
       version,
       params,
-      bodyLength: body.length,
+      bodyLength,
       peerLeniency,
       autoMessageId,
       serviceDefaults: dialect,
@@ -104,6 +103,15 @@ export async function handleJsonRpc(
       });
     return reply;
   }
+}
+
+/** Reads and decodes a request, so that only its length remains of the body while the operation runs. */
+async function readJsonRpcRequest(
+  request: HttpRequest,
+  { maxBodyBytes, maxJsonValues }: BindingContext,
+): Promise<{ readonly envelope: JsonRpcRequest; readonly bodyLength: number }> {
+  const body = await request.text(maxBodyBytes);
+  return { envelope: decodeJsonRpcRequest(body, maxJsonValues), bodyLength: body.length };
 }
 
 async function loadDialect(version: ProtocolVersion): Promise<JsonRpcDialect> {

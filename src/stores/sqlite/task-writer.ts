@@ -48,7 +48,10 @@ export class TaskWriter {
   readonly #selectTask: SqlStatement;
   readonly #insertTask: SqlStatement;
   readonly #updateTask: SqlStatement;
-  /** Updates a task whose status has not changed. SQLite rewrites the index entries of all columns that a statement sets. */
+  /**
+   * Updates a task with a running turn whose status has not changed. SQLite rewrites the index entries of all columns
+   * that a statement sets. A trigger of the text index needs the other statement if no turn is running.
+   */
   readonly #updateSeq: SqlStatement;
   readonly #insertEvents: SqlStatement;
   readonly #insertMessage: SqlStatement;
@@ -84,7 +87,9 @@ export class TaskWriter {
       `UPDATE task SET seq = ?, state = ?, timestamp = ?, running = coalesce(?, running)
        WHERE key = ? AND seq = ? AND epoch = ?`,
     );
-    this.#updateSeq = db.prepare("UPDATE task SET seq = ? WHERE key = ? AND seq = ? AND epoch = ?");
+    this.#updateSeq = db.prepare(
+      "UPDATE task SET seq = ? WHERE key = ? AND seq = ? AND epoch = ? AND running = 1",
+    );
     this.#insertEvents = db.prepare(
       "INSERT INTO log (task, seq, lines, has_only_artifacts) VALUES (?, ?, ?, ?)",
     );
@@ -174,8 +179,9 @@ export class TaskWriter {
 
   #updateTaskRow({ key, state, timestamp }: WrittenTask, seq: number, append: LogAppend): boolean {
     const { expectedSeq, status, hasRunningTurn, epoch } = append;
-    if (hasRunningTurn === undefined && status.state === state && status.timestamp === timestamp)
-      return this.#updateSeq.run(seq, key, expectedSeq, epoch).changes === 1;
+    const isStatusUnchanged = status.state === state && status.timestamp === timestamp;
+    if (hasRunningTurn === undefined && isStatusUnchanged)
+      if (this.#updateSeq.run(seq, key, expectedSeq, epoch).changes === 1) return true;
     const running = hasRunningTurn === undefined ? null : Number(hasRunningTurn);
     const { changes } = this.#updateTask.run(
       seq,
