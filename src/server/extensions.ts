@@ -28,11 +28,20 @@ export function activateExtensions(
 ): readonly string[] {
   if (!declared || declared.length === 0) return NO_EXTENSIONS;
   const requested = parseRequestedExtensions(request, version);
-  const missing = declared.filter(({ uri, required }) => required && !requested.has(uri));
+  const missing = getRequiredExtensions(declared).filter(({ uri }) => !requested.has(uri));
   if (missing.length > 0) throw createExtensionRequiredError(missing, version);
   if (requested.size === 0) return NO_EXTENSIONS;
   const known = new Set(declared.map(({ uri }) => uri));
   return [...requested].filter((uri) => known.has(uri));
+}
+
+const requiredByDeclared = new WeakMap<readonly AgentExtension[], readonly AgentExtension[]>();
+
+/** Returns the required extensions of a card, which are needed for each request, and which most cards do not have. */
+function getRequiredExtensions(declared: readonly AgentExtension[]): readonly AgentExtension[] {
+  let required = requiredByDeclared.get(declared);
+  if (!required) requiredByDeclared.set(declared, (required = declared.filter((extension) => extension.required)));
+  return required;
 }
 
 export function buildExtensionHeaders(
