@@ -40,7 +40,8 @@ const requiredByDeclared = new WeakMap<readonly AgentExtension[], readonly Agent
 /** Returns the required extensions of a card, which are needed for each request, and which most cards do not have. */
 function getRequiredExtensions(declared: readonly AgentExtension[]): readonly AgentExtension[] {
   let required = requiredByDeclared.get(declared);
-  if (!required) requiredByDeclared.set(declared, (required = declared.filter((extension) => extension.required)));
+  if (!required)
+    requiredByDeclared.set(declared, (required = declared.filter((extension) => extension.required)));
   return required;
 }
 
