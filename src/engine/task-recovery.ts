@@ -46,6 +46,8 @@ export class TaskRecovery {
   readonly #lostTaskIds = new Set<string>();
   #state: "new" | "started" | "stopped" = "new";
   #currentPass: Promise<void> | undefined;
+  /** Settles when the last call of `startWaitingTurns` has started its turns. */
+  #lastStart: Promise<unknown> = Promise.resolve();
   #isPassRequested = false;
   #failedPasses = 0;
   #cancelTimer: () => void = () => {};
@@ -88,6 +90,7 @@ export class TaskRecovery {
   /** Starts the turns of lost tasks and all waiting turns. Rejects if the store fails. */
   async startDueTurns(): Promise<void> {
     if (!this.#context.startsTurns()) return;
+    await this.#currentPass;
     await this.releaseAbandonedLeases();
     await this.#recoverAllLostTasks();
     await this.startWaitingTurns();
@@ -115,9 +118,16 @@ export class TaskRecovery {
 
   /**
    * Claims as many waiting turns as this node can run, and starts them. Resolves with their number once they have
-   * started.
+   * started. Waits for an earlier call, because the host of `startDueTurns` may freeze the process after the result,
+   * although the poller has claimed turns and not started them yet.
    */
-  async startWaitingTurns(): Promise<number> {
+  startWaitingTurns(): Promise<number> {
+    const started = this.#lastStart.then(() => this.#claimAndStartWaitingTurns());
+    this.#lastStart = started.catch(() => {});
+    return started;
+  }
+
+  async #claimAndStartWaitingTurns(): Promise<number> {
     const { store, agentId, turnAdmission } = this.#context;
     const limit = Math.min(turnAdmission.freeRunCount, MAX_TASKS_PER_CLAIM);
     if (limit === 0 || this.#state !== "started" || !this.#context.startsTurns()) return 0;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Deferred } from "../data-structures/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import { createTestLogAppend } from "../stores/task-event-logs.fixture.ts";
 import type { Task } from "../protocol/index.ts";
@@ -12,6 +13,7 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "./engine.fixture.ts";
+import type { TaskLeases } from "./task-leases.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 
 const scope = createTestTaskScopeForCaller(alice);
@@ -98,6 +100,33 @@ describe("a node that starts agents", () => {
     expect(node.agent.runs).toHaveLength(0);
     node.clock.advance(250);
     await node.agent.waitForRun(0);
+  });
+
+  it("waits in startDueTurns for the turns that its poller has claimed and not started yet [E18, E21]", async () => {
+    const store = new SharedStore();
+    const node = createProcessFixture({ store });
+    await node.engine.open();
+    await commitWaitingTurn(store);
+    // The claim of the poller has taken the turn in the store, but its result has not arrived.
+    const answer = new Deferred();
+    const leases = { ...store.leases };
+    let claims = 0;
+    const claimSlowly: TaskLeases["claim"] = async (...args) => {
+      const claimed = await leases.claim(...args);
+      if (args[2] === "waiting" && ++claims === 1) await answer.promise;
+      return claimed;
+    };
+    Object.assign(store.leases, { claim: claimSlowly });
+    node.clock.advance(250);
+    await flushEventLoopForTest();
+    expect(claims).toBe(1);
+    let isDone = false;
+    const started = node.engine.startDueTurns().then(() => (isDone = true));
+    await flushEventLoopForTest();
+    expect([isDone, node.agent.runs.length]).toEqual([false, 0]);
+    answer.resolve();
+    await started;
+    expect(node.agent.runs).toHaveLength(1);
   });
 
   it("claims only as many turns as it can run, and the next one when a turn ends [E14, E21]", async () => {
