@@ -8,7 +8,6 @@ import type {
   TaskState,
 } from "../protocol/index.ts";
 import type { AgentCallReport } from "./agent-call-report.ts";
-import type { MessageWhileWorkingPolicy } from "./decide-message-outcome.ts";
 import type { Caller } from "./caller.ts";
 import type { StepExecution } from "./steps/turn-steps.ts";
 import type { TaskStore } from "./task-store.ts";
@@ -231,7 +230,7 @@ export interface Agent {
    * before the turn of a queued message, the server discards the message, and the task's metadata lists its id
    * under `colloquy:discardedMessageIds`. A task that waits for its user never rejects messages.
    */
-  readonly whileWorking?: MessageWhileWorkingPolicy;
+  readonly whileWorking?: "refuse" | "queue";
   /**
    * Whether a message with the steering signal `interrupt` stops the running agent. If `interruptible` is
    * true, `run.signal` aborts, the task becomes INPUT_REQUIRED when the agent has stopped, and the message
