@@ -77,7 +77,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   {
     name: "release before the cleanup of an agent",
     file: "src/engine/agent-output-writer.ts",
-    find: "if (turn.signal.aborted) await closing;",
+    find: "if (turn.isAborted) await closing;",
     replace: "",
   },
 ];
