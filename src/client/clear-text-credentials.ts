@@ -1,9 +1,7 @@
 import { A2AError, type AgentInterface } from "../protocol/index.ts";
 import { isLoopback } from "./http/loopback.ts";
 import { parseGrpcAddress } from "./transport/parse-grpc-address.ts";
-import type { GrpcClientOptions } from "./transport/transport.ts";
-import type { CallOptions } from "./transport/transport.ts";
-import type { Transport } from "./transport/transport.ts";
+import type { CallOptions, GrpcClientOptions, Transport } from "./transport/transport.ts";
 
 /**
  * Returns an error if credentials would be sent unencrypted to a host that only the agent card names. Returns

@@ -57,6 +57,18 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
     expect(await getStore().commit([append])).toEqual([undefined]);
   }
 
+  /** Commits a task whose agent has written a text and asks its user. Resolves once the index has the text. */
+  async function storeQuestion(id: string, content: string): Promise<LogAppend> {
+    const log = [createTestSubmittedTaskEvent(id)];
+    const running = createTestLogAppend(id, 0, log, { hasRunningTurn: true });
+    expect(await getStore().commit([running])).toEqual([undefined]);
+    const asked = [createTestChunkEvent(id, content), createTestStatusEvent(id, "TASK_STATE_INPUT_REQUIRED")];
+    const question = createTestLogAppend(id, 1, asked, { hasRunningTurn: false });
+    expect(await getStore().commit([question])).toEqual([undefined]);
+    await expectFound(content.trim(), [id]);
+    return question;
+  }
+
   describe("a text index", () => {
     it("finds tasks by words of their messages and artifacts, also those stored before", async () => {
       await storeTask("old", "The invoice of Zoë");
@@ -88,37 +100,16 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
 
     it("has the words of a task after each of its turns", async () => {
       await getOverview().startTextIndex?.();
-      const running = createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")], {
-        hasRunningTurn: true,
-      });
-      expect(await getStore().commit([running])).toEqual([undefined]);
-      const asked = [
-        createTestChunkEvent("t", "first "),
-        createTestStatusEvent("t", "TASK_STATE_INPUT_REQUIRED"),
-      ];
-      expect(
-        await getStore().commit([createTestLogAppend("t", 1, asked, { hasRunningTurn: false })]),
-      ).toEqual([undefined]);
-      await expectFound("first", ["t"]);
+      await storeQuestion("t", "first ");
       const ended = [createTestChunkEvent("t", "second"), createTestStatusEvent("t", "TASK_STATE_COMPLETED")];
       expect(await getStore().commit([createTestLogAppend("t", 3, ended)])).toEqual([undefined]);
       await expectFound("second", ["t"]);
       expect(await find("first second")).toEqual(["t"]);
     });
 
-    it("has the words of a chunk that follows the end of a turn, such as that of an agent that asks and goes on", async () => {
+    it("has the words of a chunk that the agent writes after its question", async () => {
       await getOverview().startTextIndex?.();
-      const running = createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")], {
-        hasRunningTurn: true,
-      });
-      expect(await getStore().commit([running])).toEqual([undefined]);
-      const asked = [
-        createTestChunkEvent("t", "first "),
-        createTestStatusEvent("t", "TASK_STATE_INPUT_REQUIRED"),
-      ];
-      const question = createTestLogAppend("t", 1, asked, { hasRunningTurn: false });
-      expect(await getStore().commit([question])).toEqual([undefined]);
-      await expectFound("first", ["t"]);
+      const question = await storeQuestion("t", "first ");
       const later = createTestLogAppend("t", 3, [createTestChunkEvent("t", "second")], {
         status: question.status,
       });

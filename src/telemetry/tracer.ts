@@ -80,7 +80,7 @@ export class PropagatingTracer implements Tracer {
   }
 }
 
-/** A span is also the scope of its work. Its ids are created on first use, because most agents call nobody. */
+/** The span is also the trace scope of its work. It creates its ids on first use, because most agents call no other agent. */
 class UnrecordedSpan implements TracedSpan, TraceScope {
   readonly isRecording = false;
   readonly task: RunningTask | undefined;

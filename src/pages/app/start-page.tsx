@@ -3,9 +3,8 @@ import { startTrafficFeed } from "../flow/traffic-feed.ts";
 import type { TrafficSource } from "../source/traffic-source.ts";
 import { App } from "./app.tsx";
 import { startHotkeys } from "./hotkeys.ts";
-import { createPageState } from "./page-state.ts";
+import { createPageState, type ScreenTable } from "./page-state.ts";
 import type { ScreenName } from "./route.ts";
-import type { ScreenTable } from "./page-state.ts";
 import { StartFailure } from "./start-failure.tsx";
 import { restoreTheme } from "./theme.ts";
 

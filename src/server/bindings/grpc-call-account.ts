@@ -1,8 +1,7 @@
 import { FairShareLedger, type FairShareRefusal } from "../../data-structures/index.ts";
 import { getLimitHolderKey, type Caller } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import type { ByteAccount } from "../byte-ledger/byte-ledger.ts";
-import type { ByteLedger } from "../byte-ledger/byte-ledger.ts";
+import type { ByteAccount, ByteLedger } from "../byte-ledger/byte-ledger.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 
 /**
