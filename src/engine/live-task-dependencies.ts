@@ -2,7 +2,7 @@ import type { A2AError } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import type { Committer } from "./committer.ts";
 import type { Observer } from "./observer.ts";
-import type { TaskWithPossibleWebhooks } from "./push/webhook-lookups.ts";
+import type { TaskWithPossibleWebhooks } from "./push/outbox.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
 import type { TaskStore } from "./task-store.ts";
 

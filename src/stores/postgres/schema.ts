@@ -185,6 +185,12 @@ export const CREATE_VERSION_TABLE_SQL = `
   CREATE TABLE IF NOT EXISTS colloquy.schema_version (version integer PRIMARY KEY);
 `;
 
+/** The time of the next attempt of a webhook whose last attempt has failed, or 0, and the number of failed attempts. */
+const ADD_PUSH_RETRY_SQL = `
+  ALTER TABLE colloquy.push ADD COLUMN failed_attempts bigint NOT NULL DEFAULT 0, ADD COLUMN due_at bigint NOT NULL DEFAULT 0;
+  CREATE INDEX push_retry ON colloquy.push (due_at) WHERE owing AND due_at > 0;
+`;
+
 /**
  * SQL statements that each schema version adds to the previous version. New versions are appended, because databases
  * contain the number of their last version.
@@ -194,6 +200,7 @@ export const MIGRATIONS: readonly string[] = [
   ADD_WAKE_TIME_SQL,
   CREATE_TEXT_INDEX_SQL,
   CREATE_SWEEP_CLOCK_SQL,
+  ADD_PUSH_RETRY_SQL,
 ];
 
 export const POSTGRES_SCHEMA_VERSION: number = MIGRATIONS.length;

@@ -185,6 +185,13 @@ const CREATE_STEP_TABLE_SQL = `
   );
 `;
 
+/** The time of the next attempt of a webhook whose last attempt has failed, or 0, and the number of failed attempts. */
+const ADD_PUSH_RETRY_SQL = `
+  ALTER TABLE push ADD COLUMN failed_attempts INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE push ADD COLUMN due_at INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX push_retry ON push (due_at) WHERE owing = 1 AND due_at > 0;
+`;
+
 /** A schema version, as SQL or as a function that changes the database in the current transaction. */
 type MigrationStep = string | ((db: SqlDatabase, cipher: PushSecretCipher | undefined) => void);
 
@@ -209,6 +216,7 @@ const MIGRATIONS: readonly MigrationStep[] = [
   ADD_ARTIFACT_REFERENCES_SQL,
   addPushScopeAndSealSecrets,
   CREATE_STEP_TABLE_SQL,
+  ADD_PUSH_RETRY_SQL,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 
