@@ -734,6 +734,24 @@ describe("the outbox", () => {
     ]);
   });
 
+  it("serves an idle webhook while another webhook of the task is being retried [E12]", async () => {
+    const it = createOutboxFixture();
+    it.receiver.queuedResults.set("bad", [createFailure(), "hang"]);
+    const { run, taskId } = await startTask(it, createWebhookConfig("bad", "bad.example"));
+    await it.engine.pushConfigs?.create({ taskId, ...createWebhookConfig("good") }, alice);
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
+    it.clock.advance(500);
+    await flushEventLoopForTest();
+    // The second attempt of the first webhook does not end. The other webhook has been released.
+    it.clock.advance(500);
+    await flushEventLoopForTest();
+    expect(it.receiver.attempts.at(-1)?.webhook.config.id).toBe("bad");
+    run.end();
+    await flushEventLoopForTest();
+    expect(it.receiver.delivered).toEqual(["good: WORKING", "good: COMPLETED"]);
+  });
+
   it("stops the delivery to a webhook that is removed between two attempts [E12]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", createFailures(1));
@@ -858,7 +876,12 @@ describe("the outbox", () => {
           outboxes.push(life);
           const outbox = new Outbox({
             store,
-            clock,
+            clock: {
+              now: () => clock.now(),
+              monotonic: () => clock.monotonic(),
+              schedule: (ms, callback) => clock.schedule(ms, () => life.alive && callback()),
+              scheduleTurn: (callback) => clock.scheduleTurn(callback),
+            },
             random: () => 0.5,
             deliver: async ({ event }) => {
               if (!life.alive) return await new Promise<never>(() => {});

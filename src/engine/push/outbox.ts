@@ -53,6 +53,8 @@ interface ClaimedTaskWebhooks {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly deliveries: Map<number, WebhookDelivery>;
+  /** False if all webhooks of the task that can receive the next event at once are in `deliveries`. */
+  mayHaveUnclaimed: boolean;
   /** True if all deliveries of the task have been idle since the last save of the progress. */
   wasIdleAtSave: boolean;
 }
@@ -60,6 +62,8 @@ interface ClaimedTaskWebhooks {
 /** A claim of the webhooks of one task that is in progress. */
 interface RunningClaim {
   task: TaskWithPossibleWebhooks | undefined;
+  /** True if a commit is the latest reason. All active webhooks of the task then have undelivered events. */
+  isAfterCommit: boolean;
   mustRepeat: boolean;
 }
 
@@ -204,7 +208,8 @@ export class Outbox {
     registered: readonly WebhookRegistration[] = NO_REGISTRATIONS,
   ): void {
     const claimed = this.#tasks.get(getTaskKey(task.scope, task.taskId));
-    if (!claimed || registered.length > 0) this.#claim(task.scope, task.taskId, task);
+    if (!claimed || claimed.mayHaveUnclaimed || registered.length > 0)
+      this.#claim(task.scope, task.taskId, task, true);
     if (!claimed) return;
     claimed.wasIdleAtSave = false;
     for (const delivery of claimed.deliveries.values()) {
@@ -264,12 +269,13 @@ export class Outbox {
   // Claims
 
   /** Claims the webhooks of a task that have undelivered events. The task has one claim at a time. */
-  #claim(scope: TaskScope, taskId: string, task?: TaskWithPossibleWebhooks): void {
+  #claim(scope: TaskScope, taskId: string, task?: TaskWithPossibleWebhooks, isAfterCommit = false): void {
     if (this.#isClosing) return;
     const key = getTaskKey(scope, taskId);
     const running = this.#claims.get(key);
     if (running) {
       running.mustRepeat = true;
+      running.isAfterCommit = isAfterCommit;
       running.task ??= task;
       return;
     }
@@ -277,7 +283,7 @@ export class Outbox {
       this.#hasOverflow = true;
       return;
     }
-    const claim = { task, mustRepeat: false };
+    const claim = { task, isAfterCommit, mustRepeat: false };
     this.#claims.set(key, claim);
     this.#waitGroup.increment();
     void this.#runClaim(scope, taskId, claim).finally(() => this.#waitGroup.decrement());
@@ -292,13 +298,18 @@ export class Outbox {
       });
       this.#claims.delete(key);
       this.#startDeliveries(webhooks);
-      if (claim.mustRepeat) this.#claim(scope, taskId, claim.task);
-      else if (claim.task && !mayNeedMore && !this.#tasks.has(key)) claim.task.mayHaveWebhooks = false;
+      const { task, isAfterCommit, mustRepeat } = claim;
+      const claimed = this.#tasks.get(key);
+      if (claimed) claimed.mayHaveUnclaimed = mustRepeat || !isAfterCommit;
+      if (mustRepeat) this.#claim(scope, taskId, task, isAfterCommit);
+      else if (task && !mayNeedMore && !claimed) task.mayHaveWebhooks = false;
     } catch (error) {
       this.#claims.delete(key);
       this.#reportError(error, taskId);
       if (!this.#isClosing)
-        this.#clock.schedule(STORE_RETRY_MS, () => this.#claim(scope, taskId, claim.task));
+        this.#clock.schedule(STORE_RETRY_MS, () =>
+          this.#claim(scope, taskId, claim.task, claim.isAfterCommit),
+        );
     }
   }
 
@@ -409,7 +420,8 @@ export class Outbox {
     const known = this.#tasks.get(key);
     if (known) return known;
     if (this.#places.reserve(getWebhookOwner(scope), 1)) return undefined;
-    const claimed = { scope, taskId, deliveries: new Map<number, WebhookDelivery>(), wasIdleAtSave: false };
+    const deliveries = new Map<number, WebhookDelivery>();
+    const claimed = { scope, taskId, deliveries, mayHaveUnclaimed: true, wasIdleAtSave: false };
     this.#tasks.set(key, claimed);
     return claimed;
   }
@@ -600,7 +612,7 @@ export class Outbox {
 
   /**
    * Releases a task whose webhooks have been idle since the last save. All webhooks of a task are released together, so
-   * that a commit of a claimed task needs no claim.
+   * that most commits of a claimed task need no claim.
    */
   #releaseTaskAfterSecondIdleSave(claimed: ClaimedTaskWebhooks): void {
     if (!isIdle(claimed)) return;
