@@ -1,13 +1,5 @@
-import {
-  Committer,
-  createNodeCooperation,
-  Engine,
-  Outbox,
-  PushConfigOperations,
-  type Caller,
-  type Clock,
-  type NotificationSender,
-} from "../../src/engine/index.ts";
+import { Committer, createNodeCooperation, Engine, type Caller, type Clock } from "../../src/engine/index.ts";
+import { Outbox, type NotificationSender, WebhookConfigOperations } from "../../src/webhooks/index.ts";
 import type { Chance } from "./chance.ts";
 import type { PromiseChecks } from "./promise-checks.ts";
 import { createScriptedAgent, type AgentPolicy } from "./scripted-agent.ts";
@@ -104,7 +96,7 @@ export class SimulatedProcess implements StepOwner {
       push: {
         outbox: this.outbox,
         validateWebhook: () => Promise.resolve([]),
-        createConfigOperations: (dependencies) => new PushConfigOperations(dependencies),
+        createConfigOperations: (dependencies) => new WebhookConfigOperations(dependencies),
       },
       clock,
       generateId: () => `${name}-${++lastId}`,

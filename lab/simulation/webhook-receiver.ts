@@ -1,4 +1,4 @@
-import type { DeliveryResult, WebhookNotification } from "../../src/engine/index.ts";
+import type { DeliveryResult, WebhookNotification } from "../../src/webhooks/index.ts";
 import type { Chance } from "./chance.ts";
 import type { PromiseChecks } from "./promise-checks.ts";
 import type { StepOwner, VirtualTime } from "./virtual-time.ts";

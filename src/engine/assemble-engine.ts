@@ -6,8 +6,8 @@ import { generateUuidV7 } from "./id-generator.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
 import type { NodeAccess } from "./nodes/node-access.ts";
 import { withSafeListeners } from "./observer.ts";
-import { createEnginePushConfigs } from "./push/create-engine-push-configs.ts";
-import type { PushConfigOperations } from "./push/push-config-operations.ts";
+import { createEnginePushConfigs } from "./push-notifications.ts";
+import type { PushConfigOperations } from "./push-notifications.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { ReplaceableAgent } from "./replaceable-agent.ts";
 import { RequestWaitLimit } from "./request-wait-limit.ts";
@@ -89,10 +89,11 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
   const turnFactory = new TurnFactory(turnAdmission, store, runners);
   const parts = { agentId, store, committer, clock, runners, observer, deduplicateMessages, generateId };
   const nodes = options.nodeCooperation?.createAccess(parts);
-  push?.outbox.onWebhookFound((scope, taskId) => {
+  const onWebhookFound = (scope: TaskScope, taskId: string): void => {
     const runner = runners.findLive(scope, taskId);
     if (runner) runner.liveTask.mayHaveWebhooks = true;
-  });
+  };
+  push?.outbox.onWebhookFound(onWebhookFound);
   const requestWaitLimit = new RequestWaitLimit(store.health, clock);
   const messageAcceptor = new MessageAcceptor({
     agent,
@@ -132,7 +133,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     messageAcceptor,
     recovery,
     nodes,
-    pushConfigs: push && createEnginePushConfigs(push, { agentId, store, runners, generateId }),
+    pushConfigs: push && createEnginePushConfigs(push, { agentId, store, generateId, onWebhookFound }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Deferred } from "../data-structures/index.ts";
-import type { WebhookRegistration } from "./push/push-store.ts";
+import type { WebhookRegistration } from "./push-store.ts";
 import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 import type { LogAppend } from "./task-store.ts";
 

@@ -5,31 +5,9 @@ import type { Committer } from "./committer.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import type { NodeCooperation } from "./nodes/node-access.ts";
 import type { Observer } from "./observer.ts";
-import type { Outbox } from "./push/outbox.ts";
-import type {
-  PushConfigOperations,
-  PushConfigOperationsDependencies,
-  WebhookValidator,
-} from "./push/push-config-operations.ts";
+import type { EnginePushOptions } from "./push-notifications.ts";
 import type { RunTracing } from "./run-tracing.ts";
 import type { TaskStore } from "./task-store.ts";
-
-/** Push notification options of an engine. The engine's store must have a `pushStore`. */
-export interface EnginePushOptions {
-  /**
-   * The outbox that all engines with the same store share. The code that creates the outbox must also open
-   * and close the outbox.
-   */
-  readonly outbox: Outbox;
-  readonly validateWebhook: WebhookValidator;
-  /** Creates the operations on push notification configs. Programs without push notifications do not bundle them. */
-  readonly createConfigOperations: (dependencies: PushConfigOperationsDependencies) => PushConfigOperations;
-  /**
-   * If true, responses omit the token and the credentials of push notification configs. By default, the
-   * owner of a push notification config can read its token and credentials.
-   */
-  readonly redactSecrets?: boolean;
-}
 
 export interface EngineOptions {
   readonly agent: Agent;

@@ -8,8 +8,8 @@
  * publishes them to the readers.
  *
  * Each `LogSubscription` reads the committed events, first a snapshot, and then each later event from memory or from the
- * store. Readers never write, and the writer never waits for readers. The `Outbox` (push/) is also a reader of the log.
- * For each webhook, the outbox posts the events that follow the last delivered event.
+ * store. Readers never write, and the writer never waits for readers. The outbox of push notifications (the room
+ * `webhooks`) is also a reader of the log. The engine knows the outbox only through `PushOutbox`.
  *
  * If several nodes share the store, a node follows the tasks whose turns other nodes run (`nodes/followed-task.ts`), and
  * sends messages and cancellations to these nodes as rows of the store. A node that starts no agents commits the start of
@@ -23,13 +23,15 @@ export type { Caller, TaskScope } from "./caller.ts";
 export type { ContextScope } from "./context-scope.ts";
 export { createContextIdInNamespace, isAgentInScope, isContextInScope } from "./context-scope.ts";
 export type { Clock } from "./clock.ts";
-export { getLimitHolderKey } from "./caller.ts";
-export { systemClock } from "./clock.ts";
+export { getCallerKey, getLimitHolderKey, getTaskKey } from "./caller.ts";
+export { formatTimestamp, systemClock } from "./clock.ts";
+export type { IdGenerator } from "./id-generator.ts";
+export { createPageTokenError } from "./list-tasks.ts";
+export { readLog } from "./read-task-log.ts";
 
 export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
-export type { EnginePushOptions } from "./engine-options.ts";
 export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
@@ -98,31 +100,20 @@ export type {
   StoppedTaskQuery,
   StoreEvictions,
   StoreSize,
+  SweepClockRecord,
   SweepClockStore,
   TaskDeletionOptions,
   TaskDeletionStore,
   TaskSelector,
-} from "./retention/task-deletion-store.ts";
-export type { SweepClockRecord } from "./retention/trusted-time.ts";
-export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
-export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
-export { RetentionService } from "./retention/retention-service.ts";
+} from "./task-deletion-store.ts";
 export type { StreamInterruption, Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {
-  NotificationSender,
-  DeliveryResult,
-  DeliveryFailure,
-  WebhookNotification,
-} from "./push/notification-sender.ts";
-export { Outbox } from "./push/outbox.ts";
-
-export type { RetryPolicy } from "./push/retry-policy.ts";
-export { FairScheduler } from "./push/fair-scheduler.ts";
-export { getWebhookOwner } from "./push/webhook-owner.ts";
-export type { PushLimits } from "./push/push-limits.ts";
-export type { WebhookValidator } from "./push/push-config-operations.ts";
-export { PushConfigOperations } from "./push/push-config-operations.ts";
-export { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
-export type { ClaimedWebhooks, DueWebhookQuery, WebhookRetries } from "./push/push-store.ts";
-export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";
+  EnginePushOptions,
+  PushConfigOperations,
+  PushConfigOperationsDependencies,
+} from "./push-notifications.ts";
+export type { PushOutbox, TaskWithPossibleWebhooks, WebhookValidator } from "./push-notifications.ts";
+export { createPushNotSupportedError, DEFAULT_REQUEST_A2A_VERSION } from "./push-notifications.ts";
+export type { ClaimedWebhooks, DueWebhookQuery, WebhookRetries } from "./push-store.ts";
+export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";

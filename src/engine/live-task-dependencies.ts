@@ -2,8 +2,8 @@ import type { A2AError } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import type { Committer } from "./committer.ts";
 import type { Observer } from "./observer.ts";
-import type { TaskWithPossibleWebhooks } from "./push/outbox.ts";
-import type { WebhookRegistration } from "./push/push-store.ts";
+import type { TaskWithPossibleWebhooks } from "./push-notifications.ts";
+import type { WebhookRegistration } from "./push-store.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /** Dependencies that all live tasks of an engine share. */

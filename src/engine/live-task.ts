@@ -17,7 +17,7 @@ import type { UncommittedEventSource } from "./committer.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import type { UncommittedSteps } from "./steps/turn-steps.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
-import type { TaskWithPossibleWebhooks } from "./push/outbox.ts";
+import type { TaskWithPossibleWebhooks } from "./push-notifications.ts";
 import { CommitWaiters } from "./commit-waiters.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";

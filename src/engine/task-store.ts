@@ -11,8 +11,8 @@ import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
 import type { TaskListCursor } from "./task-list-cursor.ts";
 import type { TaskOverview } from "./task-overview.ts";
-import type { TaskDeletionStore } from "./retention/task-deletion-store.ts";
-import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
+import type { TaskDeletionStore } from "./task-deletion-store.ts";
+import type { PushStore, WebhookRegistration } from "./push-store.ts";
 
 /** Events to append to the log of one task. The store appends either all or none of the events. */
 export interface LogAppend {

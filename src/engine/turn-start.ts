@@ -9,7 +9,7 @@ import {
 } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import type { LiveTask } from "./live-task.ts";
-import { extractMessageWebhookRegistration } from "./push/message-webhook-registration.ts";
+import { extractMessageWebhookRegistration } from "./push-notifications.ts";
 import { hasPersistedTurns } from "./replaceable-agent.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import { toStatusUpdate } from "./to-task-event.ts";

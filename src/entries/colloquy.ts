@@ -62,13 +62,12 @@ export type {
   RequestReport,
   RunReport,
   StalledReaderReport,
-  RetentionOptions,
-  RetentionPeriods,
   Run,
   StepExecution,
   StoreGauges,
   TaskStore,
 } from "../engine/index.ts";
+export type { RetentionOptions, RetentionPeriods } from "../retention/index.ts";
 export type { LogFormat, LogObserverOptions } from "../logging/index.ts";
 export { createLogObserver } from "../logging/index.ts";
 export type { MemoryStoreOptions, PostgresStoreOptions, SqliteStoreOptions } from "../stores/index.ts";

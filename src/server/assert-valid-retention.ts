@@ -2,7 +2,7 @@ import {
   assertValidRetentionOptions,
   type RetentionOptions,
   type RetentionPeriods,
-} from "../engine/index.ts";
+} from "../retention/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 
 const assertKnownRetentionOptions = defineOptionNames<RetentionOptions>()(

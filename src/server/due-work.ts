@@ -1,4 +1,5 @@
-import { systemClock, type Engine, type Outbox } from "../engine/index.ts";
+import { systemClock, type Engine } from "../engine/index.ts";
+import type { Outbox } from "../webhooks/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import { waitForRunningWork } from "./host-lifetime.ts";
 

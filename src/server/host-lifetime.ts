@@ -1,4 +1,5 @@
-import type { Engine, Outbox } from "../engine/index.ts";
+import type { Engine } from "../engine/index.ts";
+import type { Outbox } from "../webhooks/index.ts";
 
 /** Keeps a serverless function running until the promise settles. */
 export type WaitUntilFunction = (work: Promise<unknown>) => void;

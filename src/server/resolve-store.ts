@@ -1,4 +1,5 @@
-import type { RetentionOptions, TaskStore } from "../engine/index.ts";
+import type { TaskStore } from "../engine/index.ts";
+import type { RetentionOptions } from "../retention/index.ts";
 import { MemoryStore } from "../stores/portable/index.ts";
 
 /**

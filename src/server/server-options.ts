@@ -1,5 +1,6 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
-import type { Observer, RetentionOptions } from "../engine/index.ts";
+import type { Observer } from "../engine/index.ts";
+import type { RetentionOptions } from "../retention/index.ts";
 import { assertValidRetention } from "./assert-valid-retention.ts";
 import { isHttpUrl } from "./is-http-url.ts";
 import { createOptionError } from "./option-error.ts";

@@ -1,4 +1,5 @@
-import type { createNodeCooperation, Observer, RetentionOptions, TaskStore } from "../engine/index.ts";
+import type { createNodeCooperation, Observer, TaskStore } from "../engine/index.ts";
+import type { RetentionOptions } from "../retention/index.ts";
 import type { openTrafficRecord } from "../trace/recording/index.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";

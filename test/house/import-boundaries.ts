@@ -45,6 +45,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     allowsNode: true,
   },
   engine: { rooms: { "data-structures": "whole", protocol: "whole" } },
+  webhooks: { rooms: { "data-structures": "whole", protocol: "whole", engine: "whole" } },
+  retention: { rooms: { protocol: "whole", engine: "whole" } },
   "usage-checks": { rooms: {} },
   // The format and the model also run in browsers. Only the writers and readers of files use Node.js.
   trace: {
@@ -91,6 +93,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       wire: "whole",
       keys: "whole",
       engine: "whole",
+      webhooks: "whole",
+      retention: "whole",
       trace: "whole",
       stores: {
         onlyIn: [
@@ -270,6 +274,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       logging: "whole",
       trace: "whole",
       engine: "types",
+      retention: "whole",
+      retention: "types",
       stores: "whole",
       client: "whole",
       server: "whole",

@@ -4,7 +4,8 @@
  */
 import { statSync } from "node:fs";
 import { agent, inputRequired } from "../../src/adapters/index.ts";
-import type { RetentionOptions, TaskDeletionStore } from "../../src/engine/index.ts";
+import type { TaskDeletionStore } from "../../src/engine/index.ts";
+import type { RetentionOptions } from "../../src/retention/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { SqliteStore } from "../../src/stores/index.ts";
 

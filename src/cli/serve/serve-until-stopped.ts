@@ -1,6 +1,7 @@
 import { createLogObserver, type LogFormat } from "../../logging/index.ts";
 import type { Console } from "../../console/index.ts";
-import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
+import type { Agent, Observer } from "../../engine/index.ts";
+import type { RetentionOptions } from "../../retention/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import {
   createServer,

@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { RetentionService, systemClock, type TaskSelector } from "../../engine/index.ts";
+import { systemClock, type TaskSelector } from "../../engine/index.ts";
+import { RetentionService } from "../../retention/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { OutputWriter } from "../output-writer.ts";

@@ -15,7 +15,7 @@ import type { Caller, TaskScope } from "../caller.ts";
 import { formatTimestamp, type Clock } from "../clock.ts";
 import type { Committer, UncommittedEventSource } from "../committer.ts";
 import type { Observer } from "../observer.ts";
-import { extractMessageWebhookRegistration } from "../push/message-webhook-registration.ts";
+import { extractMessageWebhookRegistration } from "../push-notifications.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
 import type { ServiceParameters } from "../service-parameters.ts";
 import { createCommitFailedError } from "../task-errors.ts";

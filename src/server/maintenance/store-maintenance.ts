@@ -1,16 +1,15 @@
 import {
-  RetentionService,
   systemClock,
   withSafeListeners,
   type Engine,
   type Observer,
-  type RetentionOptions,
   type StoreSize,
   type StoreState,
   type SweepReport,
   type TaskSelector,
   type TaskStore,
 } from "../../engine/index.ts";
+import { RetentionService, type RetentionOptions } from "../../retention/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 
 /** Name, state, and size of a server's task store. */

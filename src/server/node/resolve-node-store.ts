@@ -1,4 +1,5 @@
-import type { RetentionOptions, TaskStore } from "../../engine/index.ts";
+import type { TaskStore } from "../../engine/index.ts";
+import type { RetentionOptions } from "../../retention/index.ts";
 import { redactUserInfo } from "../../logging/index.ts";
 import { isPostgresUrl, PostgresStore, SqliteStore } from "../../stores/index.ts";
 import { resolveStore, type StoreOption } from "../resolve-store.ts";

@@ -1,4 +1,5 @@
-import type { Agent, RetentionOptions, TaskStore } from "../../engine/index.ts";
+import type { Agent, TaskStore } from "../../engine/index.ts";
+import type { RetentionOptions } from "../../retention/index.ts";
 import { redactUserInfo } from "../../logging/index.ts";
 import { resolveStore, type StoreOption } from "../resolve-store.ts";
 import type { Server } from "../server-interface.ts";

@@ -1,17 +1,16 @@
 import {
-  Outbox,
-  PushConfigOperations,
   type EnginePushOptions,
-  type NotificationSender,
   type Observer,
   type TaskStore,
   type WebhookValidator,
 } from "../../engine/index.ts";
+import { Outbox, type NotificationSender, WebhookConfigOperations } from "../../webhooks/index.ts";
 import { assertKnownPushOptions, type PushOptions } from "./push-options.ts";
 import { PushSigner, type NotificationSignFunction } from "./push-signer.ts";
 
 /** The service that signs and sends the push notifications of a server. */
 export interface PushService extends EnginePushOptions {
+  readonly outbox: Outbox;
   readonly signer: PushSigner | undefined;
   close(graceMs: number): Promise<void>;
 }
@@ -66,7 +65,7 @@ export function assemblePushService(
   return {
     outbox,
     validateWebhook: transport.validateWebhook,
-    createConfigOperations: (dependencies) => new PushConfigOperations(dependencies),
+    createConfigOperations: (dependencies) => new WebhookConfigOperations(dependencies),
     redactSecrets,
     signer,
     close: async (graceMs) => {

@@ -1,4 +1,5 @@
-import { systemClock, type DeliveryResult } from "../../engine/index.ts";
+import { systemClock } from "../../engine/index.ts";
+import type { DeliveryResult } from "../../webhooks/index.ts";
 import { parseRetryAfter } from "../../wire/index.ts";
 
 /** Converts the response of a receiver to the result of the delivery attempt. */

@@ -1,5 +1,6 @@
 import { Deferred, FairShareLedger } from "../../data-structures/index.ts";
-import { FairScheduler, systemClock, type Clock } from "../../engine/index.ts";
+import { systemClock, type Clock } from "../../engine/index.ts";
+import { FairScheduler } from "../../webhooks/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 
 /** Function that returns all IP addresses of a host name, and rejects if the host name has no address. */

@@ -1,5 +1,5 @@
 import { LruCache } from "../../data-structures/index.ts";
-import { getWebhookOwner, type DeliveryResult, type NotificationSender } from "../../engine/index.ts";
+import { getWebhookOwner, type DeliveryResult, type NotificationSender } from "../../webhooks/index.ts";
 import { toDeliveryResult } from "./delivery-result.ts";
 import { buildNotificationHeaders, encodeNotification } from "./notification-payload.ts";
 import type { PushTransportOptions } from "./assemble-push-service.ts";

@@ -1,4 +1,4 @@
-import type { WebhookNotification } from "../../engine/index.ts";
+import type { WebhookNotification } from "../../webhooks/index.ts";
 import * as v0_3 from "../../wire/v0_3/index.ts";
 
 /** The request body and content headers of a push notification. */

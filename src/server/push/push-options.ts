@@ -1,4 +1,4 @@
-import type { PushLimits, RetryPolicy } from "../../engine/index.ts";
+import type { PushLimits, RetryPolicy } from "../../webhooks/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { PushSigningOptions } from "./push-signer.ts";
 import type { WebhookUrlGuardOptions } from "./webhook-url-guard.ts";

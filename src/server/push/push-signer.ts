@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { systemClock, type WebhookNotification } from "../../engine/index.ts";
+import { systemClock } from "../../engine/index.ts";
+import type { WebhookNotification } from "../../webhooks/index.ts";
 import {
   importSigningKeyPair,
   buildJwks,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { DeliveryResult } from "../../engine/index.ts";
+import type { DeliveryResult } from "../../webhooks/index.ts";
 import { LogEvent } from "../../protocol/index.ts";
 import { WebhookSender } from "./webhook-sender.ts";
 import { WebhookUrlGuard } from "./webhook-url-guard.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { DeliveryResult } from "../../engine/index.ts";
+import type { DeliveryResult } from "../../webhooks/index.ts";
 
 /** Request header with the random value that the receiver must return as its response body. */
 export const CHALLENGE_HEADER = "x-a2a-notification-challenge";

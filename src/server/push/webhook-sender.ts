@@ -8,7 +8,7 @@ import {
   type NotificationSender,
   type DeliveryResult,
   type DeliveryFailure,
-} from "../../engine/index.ts";
+} from "../../webhooks/index.ts";
 import { createGuardedLookup } from "./guarded-lookup.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
 import { checkChallengeResponse, createChallenge } from "./webhook-challenge.ts";

@@ -1,5 +1,6 @@
 import { A2AError, isInterrupted, isTerminal } from "../../protocol/index.ts";
-import type { Engine, Observer, Outbox, StoreGauges } from "../../engine/index.ts";
+import type { Engine, Observer, StoreGauges } from "../../engine/index.ts";
+import type { Outbox } from "../../webhooks/index.ts";
 import type { MetricRegistry } from "../../telemetry/index.ts";
 import type { OperationReport } from "./operation-observer.ts";
 

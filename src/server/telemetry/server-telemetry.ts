@@ -3,11 +3,11 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import {
   type Engine,
   type Observer,
-  type Outbox,
   type RunTracing,
   type TaskStore,
   withSafeListeners,
 } from "../../engine/index.ts";
+import type { Outbox } from "../../webhooks/index.ts";
 import {
   buildAgentRunAttributes,
   type CardOfSpan,

@@ -1,3 +1,5 @@
+import type { SweepClockRecord } from "../engine/index.ts";
+
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 /** Running time in milliseconds after which the server trusts a wall clock that has jumped ahead. */
@@ -13,18 +15,6 @@ const MAX_JUMP_SHARE_OF_PERIOD = 0.1;
 export interface ClockReading {
   readonly wallMs: number;
   readonly monotonicMs: number;
-}
-
-/** The part of `TrustedTime` that a store keeps for the next process. */
-export interface SweepClockRecord {
-  /** Wall-clock time of the record in milliseconds since 1970. */
-  readonly wallMs: number;
-  /** Time in milliseconds by which the wall clock is ahead of the trusted time. 0 if the server trusts the wall clock. */
-  readonly aheadMs: number;
-  /** Running time of the server in milliseconds since the wall clock jumped ahead. */
-  readonly delayedMs: number;
-  /** True if the wall clock was more than a day behind, so that stored tasks can have times that are too early. */
-  readonly wasSetBack: boolean;
 }
 
 /**

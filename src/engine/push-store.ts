@@ -1,5 +1,5 @@
-import type { TaskPushNotificationConfig } from "../../protocol/index.ts";
-import type { TaskScope } from "../caller.ts";
+import type { TaskPushNotificationConfig } from "../protocol/index.ts";
+import type { TaskScope } from "./caller.ts";
 
 /**
  * A URL that receives updates of a task, and the A2A version of these notifications.

@@ -1,5 +1,5 @@
-import { FairShareLedger } from "../../data-structures/index.ts";
-import { systemClock, type Clock } from "../clock.ts";
+import { FairShareLedger } from "../data-structures/index.ts";
+import { systemClock, type Clock } from "../engine/index.ts";
 
 /** Options for `FairScheduler`. */
 export interface FairSchedulerOptions {

@@ -1,6 +1,5 @@
-import type { TaskState } from "../../protocol/index.ts";
-import type { TaskScope } from "../caller.ts";
-import type { SweepClockRecord } from "./trusted-time.ts";
+import type { TaskState } from "../protocol/index.ts";
+import type { TaskScope } from "./caller.ts";
 
 /** A stored task that has ended or that waits for its user. */
 export interface DeletableTask {
@@ -121,4 +120,16 @@ export interface TaskDeletionStore {
    * function.
    */
   takeEvictions?(): StoreEvictions;
+}
+
+/** The part of `TrustedTime` that a store keeps for the next process. */
+export interface SweepClockRecord {
+  /** Wall-clock time of the record in milliseconds since 1970. */
+  readonly wallMs: number;
+  /** Time in milliseconds by which the wall clock is ahead of the trusted time. 0 if the server trusts the wall clock. */
+  readonly aheadMs: number;
+  /** Running time of the server in milliseconds since the wall clock jumped ahead. */
+  readonly delayedMs: number;
+  /** True if the wall clock was more than a day behind, so that stored tasks can have times that are too early. */
+  readonly wasSetBack: boolean;
 }

@@ -1,17 +1,12 @@
+import { copyTask, fold, isEventRefusal, isTerminal, type LogEvent, type Task } from "../protocol/index.ts";
 import {
-  copyTask,
-  fold,
-  isEventRefusal,
-  isTerminal,
-  type LogEvent,
-  type Task,
-} from "../../protocol/index.ts";
-import type { TaskScope } from "../caller.ts";
-import { readLog } from "../read-task-log.ts";
-import type { TaskStore } from "../task-store.ts";
+  type TaskScope,
+  readLog,
+  type TaskStore,
+  type Webhook,
+  type WebhookProgress,
+} from "../engine/index.ts";
 import type { DeliveryResult, DeliveryFailure, WebhookNotification } from "./notification-sender.ts";
-import type { Webhook, WebhookProgress } from "./push-store.ts";
-import { getWebhookOwner } from "./webhook-owner.ts";
 
 /**
  * Maximum size of the log page that one delivery step reads. After each delivery step, other deliveries to
@@ -213,4 +208,12 @@ export class TaskSnapshotAtSeq {
   get task(): Task | undefined {
     return this.#task && copyTask(this.#task);
   }
+}
+
+/**
+ * Returns the owner whose fair share a webhook uses. A principal counts as one owner across all tenants, because the
+ * stored scope does not show whether the principal has chosen the tenant. Unauthenticated callers are one owner.
+ */
+export function getWebhookOwner({ principal }: Pick<TaskScope, "principal">): string {
+  return principal;
 }

@@ -1,24 +1,25 @@
-import { FairShareLedger } from "../../data-structures/index.ts";
-import { getTaskKey, type TaskScope } from "../caller.ts";
-import { systemClock, type Clock } from "../clock.ts";
-import { withSafeListeners, type Observer } from "../observer.ts";
-import type { TaskStore } from "../task-store.ts";
+import { FairShareLedger } from "../data-structures/index.ts";
+import {
+  getTaskKey,
+  type TaskScope,
+  systemClock,
+  type Clock,
+  withSafeListeners,
+  type Observer,
+  type TaskStore,
+  type PushOutbox,
+  type TaskWithPossibleWebhooks,
+  type PushStore,
+  type Webhook,
+  type WebhookProgress,
+  type WebhookRegistration,
+} from "../engine/index.ts";
 import { DeliverySlots } from "./delivery-slots.ts";
 import type { NotificationSender, DeliveryFailure } from "./notification-sender.ts";
 import { resolvePushLimits, type PushLimits } from "./push-limits.ts";
-import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import { RunningOperationCounter } from "./running-operation-counter.ts";
-import { WebhookDelivery, type DeliveryStepOutcome } from "./webhook-delivery.ts";
-import { getWebhookOwner } from "./webhook-owner.ts";
-
-/** A task that reports its commits to the outbox because it may have webhooks. */
-export interface TaskWithPossibleWebhooks {
-  readonly scope: TaskScope;
-  readonly taskId: string;
-  /** If false, no webhook waits for the next commit of the task, and commits do not notify the outbox. */
-  mayHaveWebhooks: boolean;
-}
+import { WebhookDelivery, type DeliveryStepOutcome, getWebhookOwner } from "./webhook-delivery.ts";
 
 export interface OutboxOptions {
   /** Store with a `pushStore`. The store must be open before the outbox is opened. */
@@ -102,7 +103,7 @@ const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
  * releases a webhook after the last event, after a failure, and after about a second without events. No claim runs
  * during a save, so that a claim never reads a position that is about to change.
  */
-export class Outbox {
+export class Outbox implements PushOutbox {
   readonly limits: PushLimits;
   readonly #store: TaskStore & { readonly pushStore: PushStore };
   readonly #pushStore: PushStore;

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TokenBuckets } from "../../data-structures/index.ts";
-import { FakeClock } from "../engine.fixture.ts";
+import { TokenBuckets } from "../data-structures/index.ts";
+import { FakeClock } from "../engine/engine.fixture.ts";
 import { FairScheduler } from "./fair-scheduler.ts";
 
 interface TestItem {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { MemoryStore } from "../../stores/index.ts";
+import { MemoryStore } from "../stores/index.ts";
 import {
   createTestLogAppend,
   createTestStatusEvent,
@@ -7,10 +7,10 @@ import {
   createTestUserMessage,
   createTestChunkEvent,
   aliceTestTaskScope,
-} from "../../stores/task-event-logs.fixture.ts";
-import { FakeClock } from "../engine.fixture.ts";
-import type { SweepReport } from "../observer.ts";
-import type { TaskState } from "../../protocol/index.ts";
+} from "../stores/task-event-logs.fixture.ts";
+import { FakeClock } from "../engine/engine.fixture.ts";
+import type { SweepReport } from "../engine/index.ts";
+import type { TaskState } from "../protocol/index.ts";
 import type { RetentionOptions } from "./retention-policy.ts";
 import { RetentionService } from "./retention-service.ts";
 

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { SweepClockRecord } from "../engine/index.ts";
 import {
   advanceTrustedTime,
   getTrustedTime,
   startTrustedTime,
-  type SweepClockRecord,
   type TrustedTime,
   type TrustPolicy,
 } from "./trusted-time.ts";

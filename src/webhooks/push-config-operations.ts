@@ -3,50 +3,32 @@ import {
   type CreateTaskPushNotificationConfigRequest,
   type DeleteTaskPushNotificationConfigRequest,
   type Empty,
-  type FieldViolation,
   type GetTaskPushNotificationConfigRequest,
   type ListTaskPushNotificationConfigsRequest,
   type ListTaskPushNotificationConfigsResponse,
   type SendMessageRequest,
   type TaskPushNotificationConfig,
-} from "../../protocol/index.ts";
-import { FairShareLedger } from "../../data-structures/index.ts";
-import { getCallerKey, type Caller, type TaskScope } from "../caller.ts";
-import type { IdGenerator } from "../id-generator.ts";
-import { createPageTokenError } from "../list-tasks.ts";
-import type { ServiceParameters } from "../service-parameters.ts";
-import { DEFAULT_REQUEST_A2A_VERSION } from "./message-webhook-registration.ts";
-import { getWebhookOwner } from "./webhook-owner.ts";
-import type { PushLimits } from "./push-limits.ts";
-import type { PushStore, Webhook } from "./push-store.ts";
-
-/**
- * Validates a webhook configuration before its registration, and returns the violations. The validation uses the fair
- * share of `owner`.
- */
-export type WebhookValidator = (
-  config: TaskPushNotificationConfig,
-  owner: string,
-) => Promise<readonly FieldViolation[]>;
-
-export interface PushConfigOperationsDependencies {
-  readonly agentId: string;
-  readonly store: PushStore;
-  readonly validateWebhook: WebhookValidator;
-  readonly generateId: IdGenerator;
-  /** If true, responses omit the token and the credentials of webhook configurations. */
-  readonly redactSecrets: boolean;
-  readonly limits: Pick<PushLimits, "maxConfigsPerTask" | "maxConfigsPerCaller">;
-  /** Called after a webhook was registered, replaced, or removed. */
-  readonly onChange: (scope: TaskScope, taskId: string, id: string) => void;
-}
+} from "../protocol/index.ts";
+import { FairShareLedger } from "../data-structures/index.ts";
+import {
+  getCallerKey,
+  type Caller,
+  type TaskScope,
+  createPageTokenError,
+  type ServiceParameters,
+  DEFAULT_REQUEST_A2A_VERSION,
+  type Webhook,
+  type PushConfigOperations,
+  type PushConfigOperationsDependencies,
+} from "../engine/index.ts";
+import { getWebhookOwner } from "./webhook-delivery.ts";
 
 /** Time in seconds after which a caller may register another webhook, because earlier deliveries may have ended. */
 const REGISTRATION_RETRY_AFTER_SECONDS = 10;
 const DEFAULT_PAGE_SIZE = 50;
 
 /** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
-export class PushConfigOperations {
+export class WebhookConfigOperations implements PushConfigOperations {
   readonly #context: PushConfigOperationsDependencies;
   /** Numbers of registrations that are not stored yet, by task and by scope. */
   readonly #registering = new FairShareLedger({ capacity: Infinity });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../../stores/index.ts";
+import { MemoryStore } from "../stores/index.ts";
 import {
   alice,
   bob,
@@ -8,15 +8,14 @@ import {
   FakeClock,
   getRejectionA2AErrorReasonForTest,
   getTestResponseTask,
-} from "../engine.fixture.ts";
-import type { Caller } from "../caller.ts";
-import type { EnginePushOptions } from "../engine-options.ts";
+} from "../engine/engine.fixture.ts";
+import type { Caller, EnginePushOptions } from "../engine/index.ts";
 import { Outbox } from "./outbox.ts";
-import { PushConfigOperations } from "./push-config-operations.ts";
+import { WebhookConfigOperations } from "./push-config-operations.ts";
 import type { PushLimits } from "./push-limits.ts";
 
 const createConfigOperations: EnginePushOptions["createConfigOperations"] = (dependencies) =>
-  new PushConfigOperations(dependencies);
+  new WebhookConfigOperations(dependencies);
 const config = {
   id: "w",
   url: "https://example.com/",

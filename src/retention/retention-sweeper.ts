@@ -1,12 +1,24 @@
-import { A2AError } from "../../protocol/index.ts";
-import type { TaskScope } from "../caller.ts";
-import { formatTimestamp, type Clock } from "../clock.ts";
-import type { DelayedDeletions, Observer, SweepReport } from "../observer.ts";
-import type { RetentionOptions } from "./retention-policy.ts";
-import { DEFAULT_SWEEP_INTERVAL_MS } from "./retention-policy.ts";
-import { canDeleteTasksOfAgent, createRetentionRules, type RetentionRule } from "./retention-rules.ts";
+import { A2AError } from "../protocol/index.ts";
+import {
+  type TaskScope,
+  formatTimestamp,
+  type Clock,
+  type DelayedDeletions,
+  type Observer,
+  type SweepReport,
+  type DeletableTask,
+  type StoreSize,
+  type TaskDeletionStore,
+  type TaskSelector,
+} from "../engine/index.ts";
+import {
+  type RetentionOptions,
+  DEFAULT_SWEEP_INTERVAL_MS,
+  canDeleteTasksOfAgent,
+  createRetentionRules,
+  type RetentionRule,
+} from "./retention-policy.ts";
 import { SweepClock } from "./sweep-clock.ts";
-import type { DeletableTask, StoreSize, TaskDeletionStore, TaskSelector } from "./task-deletion-store.ts";
 import { getTrustDelay, getTrustedTime, type ClockReading, type TrustedTime } from "./trusted-time.ts";
 
 /** Number of tasks that one query of the sweeper lists. */

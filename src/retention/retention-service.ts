@@ -1,8 +1,7 @@
-import type { SweepReport } from "../observer.ts";
+import type { SweepReport, StoreSize, TaskSelector } from "../engine/index.ts";
 import { DEFAULT_SWEEP_INTERVAL_MS } from "./retention-policy.ts";
 import type { RetentionSweeper, RetentionSweeperDependencies } from "./retention-sweeper.ts";
-import { readSweepClocks } from "./read-sweep-clocks.ts";
-import type { StoreSize, TaskSelector } from "./task-deletion-store.ts";
+import { readSweepClocks } from "./sweep-clock.ts";
 import type { ClockReading } from "./trusted-time.ts";
 
 /** Applies a retention policy at its interval, and deletes tasks on request. The first sweep loads the sweeper. */

@@ -1,5 +1,5 @@
-import { TokenBuckets } from "../../data-structures/index.ts";
-import type { Clock } from "../clock.ts";
+import { TokenBuckets } from "../data-structures/index.ts";
+import type { Clock } from "../engine/index.ts";
 import { FairScheduler } from "./fair-scheduler.ts";
 import type { PushLimits } from "./push-limits.ts";
 import type { WebhookDelivery } from "./webhook-delivery.ts";

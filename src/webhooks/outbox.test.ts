@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MemoryStore } from "../../stores/index.ts";
-import { listDueTestWebhooks } from "../../stores/task-event-logs.fixture.ts";
+import { MemoryStore } from "../stores/index.ts";
+import { listDueTestWebhooks } from "../stores/task-event-logs.fixture.ts";
 import {
   alice,
   bob,
@@ -18,19 +18,22 @@ import {
   formatTaskEventForTest,
   workingTestEvent,
   type EngineFixture,
-} from "../engine.fixture.ts";
-import type { Caller } from "../caller.ts";
-import type { EnginePushOptions } from "../engine-options.ts";
-import type { PushDeliveryReport } from "../observer.ts";
+} from "../engine/engine.fixture.ts";
+import type {
+  Caller,
+  EnginePushOptions,
+  PushDeliveryReport,
+  Webhook,
+  WebhookProgress,
+} from "../engine/index.ts";
 import type { DeliveryResult, WebhookNotification } from "./notification-sender.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
-import { PushConfigOperations } from "./push-config-operations.ts";
+import { WebhookConfigOperations } from "./push-config-operations.ts";
 import { resolvePushLimits } from "./push-limits.ts";
-import type { Webhook, WebhookProgress } from "./push-store.ts";
 
 const HOUR_MS = 3_600_000;
 const createConfigOperations: EnginePushOptions["createConfigOperations"] = (dependencies) =>
-  new PushConfigOperations(dependencies);
+  new WebhookConfigOperations(dependencies);
 
 /** A memory store that records saved progress. */
 class RecordingStore extends MemoryStore {
