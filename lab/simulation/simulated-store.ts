@@ -74,9 +74,12 @@ export class SimulatedStore implements TaskStore {
     );
     const pushStore = database.webhookLeases.createPushStore(() => this.#leases.node);
     const { pollIntervalMs } = pushStore;
-    this.pushStore = withStatements(pushStore, "webhooks", runOrReport, {
-      ...(pollIntervalMs === undefined ? {} : { pollIntervalMs }),
-    });
+    this.pushStore = withStatements(
+      pushStore,
+      "webhooks",
+      runOrReport,
+      pollIntervalMs === undefined ? {} : { pollIntervalMs },
+    );
     const { deletionStore } = database.tasks;
     this.deletionStore = {
       ...deletionStore,

@@ -41,7 +41,7 @@ export class DeliverySlots {
         maxConcurrent: Math.ceil(maxConcurrent / divisor),
         maxPerKey: Math.ceil(maxPerHost / divisor),
         findOwnerDelay: (owner) => this.#ownerRates.findDelay(owner, clock.monotonic()),
-        findKeyDelay: (host) => this.#hostRates.findDelay(removePort(host), clock.monotonic()),
+        findKeyDelay: (host) => this.#findHostDelay(host),
         clock,
         onDelayEnd,
       });
@@ -86,10 +86,14 @@ export class DeliverySlots {
 
   /** Returns true if the rates allow a further event of a running delivery now. */
   maySendMore({ owner, host }: WebhookDelivery): boolean {
-    const now = this.#clock.monotonic();
     return (
-      this.#hostRates.findDelay(removePort(host), now) === 0 && this.#ownerRates.findDelay(owner, now) === 0
+      this.#findHostDelay(host) === 0 && this.#ownerRates.findDelay(owner, this.#clock.monotonic()) === 0
     );
+  }
+
+  /** Returns for how many milliseconds no delivery to the host may start. `host` may have a port. */
+  #findHostDelay(host: string): number {
+    return this.#hostRates.findDelay(removePort(host), this.#clock.monotonic());
   }
 
   /** Records whether the last delivery to a host has succeeded. */

@@ -4,21 +4,21 @@ import type { Guard } from "./guard.ts";
 export const PUSH_GUARDS: readonly Guard[] = [
   {
     name: "push-owner-share",
-    file: "src/engine/push/fair-scheduler.ts",
+    file: "src/webhooks/fair-scheduler.ts",
     find: "if (this.#hasUsedUpShare(owner)) {",
     replace: 'if (owner === "none" && this.#hasUsedUpShare(owner)) {',
     noticedBy: { attack: "push-silent-receivers" },
   },
   {
     name: "push-host-rate",
-    file: "src/engine/push/delivery-rate-limits.ts",
-    find: "this.#hosts.findDelay(removePort(host), this.#clock.monotonic());",
-    replace: "0 * this.#hosts.findDelay(removePort(host), this.#clock.monotonic());",
+    file: "src/webhooks/delivery-slots.ts",
+    find: "this.#hostRates.findDelay(removePort(host), this.#clock.monotonic());",
+    replace: "0 * this.#hostRates.findDelay(removePort(host), this.#clock.monotonic());",
     noticedBy: { attack: "push-amplification" },
   },
   {
     name: "push-configs-per-task",
-    file: "src/engine/push/push-config-operations.ts",
+    file: "src/webhooks/push-config-operations.ts",
     find: "> maxConfigsPerTask)",
     replace: "> maxConfigsPerTask + 1e9)",
     noticedBy: { attack: "push-amplification" },
