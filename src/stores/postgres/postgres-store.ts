@@ -106,7 +106,12 @@ export class PostgresStore implements TaskStore {
     this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
     if (this.#options.hints) {
       const onOtherNode = (): void => this.#leases.reportOtherNode();
-      this.#hints = new PostgresHints({ url, ...this.#options, onOtherNode });
+      this.#hints = new PostgresHints({
+        url,
+        ...this.#options,
+        connection: this.#connection,
+        onOtherNode,
+      });
       this.hints = this.#hints;
     }
     this.pushStore = new PostgresPushStore(this.#connection, context);
