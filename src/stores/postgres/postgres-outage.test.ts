@@ -1,5 +1,6 @@
 import { createServer, connect as connectSocket, type Socket } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Client } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import {
   findPostgresPrograms,
   startTestPostgres,
@@ -114,6 +115,25 @@ describe.skipIf(findPostgresPrograms() === undefined)("a database that fails", (
     expect(await store.commit([append])).toEqual(["conflict"]);
     const events = await store.readEvents(aliceTestTaskScope, taskId, 0, GENEROUS_LIMIT);
     expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  it("that cancels a statement makes its request UNAVAILABLE, and the store stays healthy", async () => {
+    await create();
+    const other = new Client({ connectionString: server.url });
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query("BEGIN");
+    await other.query("LOCK TABLE colloquy.task IN ACCESS EXCLUSIVE MODE");
+    const refused = expect(store.load(aliceTestTaskScope, taskId)).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      message: expect.stringContaining("the database canceled the statement") as string,
+    });
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'colloquy' AND wait_event_type = 'Lock'`;
+    while ((await other.query(cancel)).rowCount === 0);
+    await refused;
+    expect(store.health.state).toBe("healthy");
+    await other.query("ROLLBACK");
   });
 
   it("has a name with neither the user nor the password", async () => {

@@ -34,6 +34,7 @@ import { migratePostgresSchema } from "./migrate-postgres-schema.ts";
 import {
   findPostgresStateAfterError,
   isOutcomeUnknown,
+  isTemporaryStatementError,
   toPostgresUnavailableError,
 } from "./postgres-error-conversion.ts";
 import { PostgresHints } from "./postgres-hints.ts";
@@ -229,7 +230,8 @@ export class PostgresStore implements TaskStore {
 
   /** Reports an error that concerns the database, and returns the error for the caller. */
   #reportFailure(error: unknown, state = findPostgresStateAfterError(error)): unknown {
-    if (state === undefined) return error;
+    if (state === undefined)
+      return isTemporaryStatementError(error) ? toPostgresUnavailableError(error) : error;
     const failure = toPostgresUnavailableError(error);
     if (this.#opened) this.#health.reportFailure(state, failure);
     return failure;
