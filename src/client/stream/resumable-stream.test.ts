@@ -363,6 +363,16 @@ describe("the retries of a stream", () => {
     expect(waits).toHaveLength(3);
   });
 
+  it("that end before the first event name the message id to reuse", async () => {
+    const { client } = await connectToScriptedServer([resetConnection], { maxRetries: 1 });
+    const messageId = "11111111-2222-4333-8444-555555555555";
+    await expect(collectStreamEventsForTest(client.stream("go", { messageId }))).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      metadata: { messageId },
+      message: expect.stringContaining(`Send it again with the messageId ${messageId}.`) as string,
+    });
+  });
+
   it("end if the server disconnects after every snapshot", async () => {
     const { client, waits } = await connectToScriptedServer(
       [respondWithStream([[0, createTask("TASK_STATE_WORKING")]], "cut")],
@@ -418,7 +428,7 @@ describe("the retries of a stream", () => {
     const { client, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
     await expect(collectStreamEventsForTest(client.stream("go"))).rejects.toMatchObject({
       reason: "UNAVAILABLE",
-      metadata: {},
+      metadata: { messageId: expect.any(String) as string },
     });
     expect(waits).toEqual([]);
   });

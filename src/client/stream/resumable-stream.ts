@@ -27,7 +27,7 @@ export interface StreamLimits {
  * An agent that deduplicates messages, such as a Colloquy agent, processes the repeated message only once.
  *
  * If all attempts fail without progress, the stream rejects with `UNAVAILABLE`. The `metadata` of the
- * `UNAVAILABLE` error contains `taskId` and `lastEventId`.
+ * `UNAVAILABLE` error contains `taskId` and `lastEventId`, or the `messageId` if no event has arrived.
  */
 export async function* openResumableStream(
   transport: Transport,
@@ -65,7 +65,7 @@ export async function* openResumableStream(
       if (hasReceivedEvent && isTimeoutError(error)) backoff.reset();
     }
     if (!(await backoff.waitForRetry(failure, call.signal)))
-      throw createConnectionLostError(cursor, failure, backoff.failures);
+      throw createConnectionLostError(request, cursor, failure, backoff.failures);
     if (cursor.taskId === undefined) cursor.markMessageResent();
   }
 }
@@ -87,6 +87,7 @@ function openSendOrSubscribeStream(
 }
 
 function createConnectionLostError(
+  request: StreamRequest,
   { taskId, lastEventId }: StreamCursor,
   failure: A2AError,
   attempts: number,
@@ -94,9 +95,14 @@ function createConnectionLostError(
   const metadata: Record<string, string> = {};
   if (taskId !== undefined) metadata["taskId"] = taskId;
   if (lastEventId !== undefined) metadata["lastEventId"] = lastEventId;
+  const messageId = "send" in request ? request.send.message.messageId : "";
+  if (taskId === undefined) metadata["messageId"] = messageId;
   const [subject, advice] =
     taskId === undefined
-      ? ["The stream", "The message may or may not have arrived. Send it again with the same messageId"]
+      ? [
+          "The stream",
+          `The message may or may not have arrived. Send it again with the messageId ${messageId}`,
+        ]
       : [`The stream of task ${taskId}`, "The task may still be running. Subscribe to it again, or get it"];
   const message = `${subject} lost its connection, and ${attempts} attempts to resume it failed (${failure.message}). ${advice}.`;
   return new A2AError("UNAVAILABLE", message, { metadata, cause: failure });

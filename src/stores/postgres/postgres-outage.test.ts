@@ -124,14 +124,14 @@ describe.skipIf(findPostgresPrograms() === undefined)("a database that fails", (
     onTestFinished(() => other.end());
     await other.query("BEGIN");
     await other.query("LOCK TABLE colloquy.task IN ACCESS EXCLUSIVE MODE");
-    const refused = expect(store.load(aliceTestTaskScope, taskId)).rejects.toMatchObject({
-      reason: "UNAVAILABLE",
-      message: expect.stringContaining("the database canceled the statement") as string,
-    });
+    const error = store.load(aliceTestTaskScope, taskId).catch((thrown: unknown) => thrown);
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
       WHERE application_name = 'colloquy' AND wait_event_type = 'Lock'`;
     while ((await other.query(cancel)).rowCount === 0);
-    await refused;
+    expect(await error).toMatchObject({
+      reason: "UNAVAILABLE",
+      message: expect.stringContaining("the database canceled the statement") as string,
+    });
     expect(store.health.state).toBe("healthy");
     await other.query("ROLLBACK");
   });
