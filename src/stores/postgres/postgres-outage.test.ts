@@ -3,6 +3,7 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import {
   findPostgresPrograms,
+  runTestSql,
   startTestPostgres,
   type TestPostgresServer,
 } from "./postgres-server.fixture.ts";
@@ -115,6 +116,30 @@ describe.skipIf(findPostgresPrograms() === undefined)("a database that fails", (
     expect(await store.commit([append])).toEqual(["conflict"]);
     const events = await store.readEvents(aliceTestTaskScope, taskId, 0, GENEROUS_LIMIT);
     expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  it("whose disk is full keeps the store full until a write that needs space succeeds", async () => {
+    await create();
+    // An update of the node's row needs no space, so that it succeeds on a full disk.
+    await runTestSql(
+      server.url,
+      `CREATE SEQUENCE refused_writes;
+       CREATE FUNCTION refuse_write() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN PERFORM nextval('refused_writes'); RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$;
+       CREATE TRIGGER refuse_write BEFORE INSERT ON colloquy.log EXECUTE FUNCTION refuse_write()`,
+    );
+    const states: string[] = [];
+    store.health.onChange(({ state }) => states.push(state));
+    const append = createTestLogAppend(taskId, 1, [createTestChunkEvent(taskId, "a")]);
+    await expect(store.commit([append])).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    const countRefusedWrites = async (): Promise<number> =>
+      Number((await runTestSql(server.url, "SELECT last_value FROM refused_writes"))[0]?.["last_value"]);
+    await expect.poll(countRefusedWrites).toBeGreaterThan(3);
+    expect(states).toEqual(["full"]);
+    await runTestSql(server.url, "DROP TRIGGER refuse_write ON colloquy.log");
+    await expect.poll(() => store.health.state).toBe("healthy");
+    expect(await store.commit([append])).toEqual([undefined]);
+    expect(await runTestSql(server.url, "SELECT * FROM colloquy.log WHERE task = -1")).toEqual([]);
   });
 
   it("that cancels a statement makes its request UNAVAILABLE, and the store stays healthy", async () => {

@@ -27,7 +27,7 @@ import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { commitAppends } from "./commit-appends.ts";
 import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-store-options.ts";
 import { createPostgresPushCipher } from "./create-postgres-push-cipher.ts";
-import type { PostgresStatement } from "./define-statement.ts";
+import { defineStatement, type PostgresStatement } from "./define-statement.ts";
 import { formatPostgresStoreName } from "./format-postgres-store-name.ts";
 import { listPostgresTasks } from "./list-postgres-tasks.ts";
 import { migratePostgresSchema } from "./migrate-postgres-schema.ts";
@@ -51,6 +51,17 @@ import { PostgresTextIndex } from "./postgres-text-index.ts";
 const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
   "PostgresStore",
   "poolSize connectTimeoutMs queryTimeoutMs preparedStatements leaseMs pushSecretKeys migrate hints",
+);
+
+/** Inserts 128 KiB into the logs, and rolls them back. Rejects if the disk is full. */
+const PROBE_DISK = defineStatement<[]>(
+  "probe_disk",
+  `DO $$ BEGIN
+     INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts)
+       SELECT -1, n, repeat(md5(n::text), 32), false FROM generate_series(1, 128) AS n;
+     RAISE EXCEPTION USING ERRCODE = 'CQ001';
+   EXCEPTION WHEN SQLSTATE 'CQ001' THEN NULL;
+   END $$`,
 );
 
 /** The pool of an open store, and the cipher for the secrets of webhooks. */
@@ -123,7 +134,7 @@ export class PostgresStore implements TaskStore {
     });
     this.overview = createPostgresTaskOverview(this.#connection, this.#textIndex);
     this.sessionRepository = new PostgresSessionRepository(this.#connection);
-    this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
+    this.#health = new StoreHealthMonitor(this.name, () => this.#recover());
   }
 
   get health(): StoreHealth {
@@ -226,6 +237,15 @@ export class PostgresStore implements TaskStore {
     } catch (error) {
       throw this.#reportFailure(error);
     }
+  }
+
+  /**
+   * Extends the leases. After a full disk, also writes a part of a log and rolls it back, because the update of an
+   * existing row succeeds on a full disk.
+   */
+  async #recover(): Promise<void> {
+    await this.#leases.extend();
+    if (this.#health.state === "full") await this.#query(PROBE_DISK, []);
   }
 
   /** Reports an error that concerns the database, and returns the error for the caller. */
