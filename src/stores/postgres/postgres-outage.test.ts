@@ -25,14 +25,25 @@ class TestDatabaseProxy {
   readonly #targetPort: number;
   /** If true, the next response breaks its connection instead of reaching the client. */
   dropsNextResponse = false;
+  /** If true, nothing reaches the other end of any connection, and the connections stay open. */
+  isSilent = false;
+  /** Connections before this one are silent forever. */
+  firstAudibleConnection = 0;
+  #connectionCount = 0;
 
   constructor(targetPort: number) {
     this.#targetPort = targetPort;
   }
 
   async listen(): Promise<number> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    if (!this.#server.listening)
+      await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     return (this.#server.address() as { port: number }).port;
+  }
+
+  /** Makes all present connections silent forever, as if their other ends had vanished. New connections work. */
+  silencePresentConnections(): void {
+    this.firstAudibleConnection = this.#connectionCount;
   }
 
   close(): void {
@@ -50,8 +61,13 @@ class TestDatabaseProxy {
         database.destroy();
       });
     }
-    client.pipe(database);
+    const number = this.#connectionCount++;
+    const isSilent = (): boolean => this.isSilent || number < this.firstAudibleConnection;
+    client.on("data", (request) => {
+      if (!isSilent()) database.write(request);
+    });
     database.on("data", (response) => {
+      if (isSilent()) return;
       if (this.dropsNextResponse) client.destroy();
       else client.write(response);
     });
@@ -116,6 +132,40 @@ describe.skipIf(findPostgresPrograms() === undefined)("a database that fails", (
     expect(await store.commit([append])).toEqual(["conflict"]);
     const events = await store.readEvents(aliceTestTaskScope, taskId, 0, GENEROUS_LIMIT);
     expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  describe("without a word", () => {
+    let patientStore: PostgresStore;
+    let append: ReturnType<typeof createTestLogAppend>;
+
+    beforeEach(async () => {
+      await create();
+      append = createTestLogAppend(taskId, 1, [createTestChunkEvent(taskId, "a")]);
+      const port = await proxy.listen();
+      // The timeouts of statements are the default, 30 seconds.
+      patientStore = new PostgresStore(Object.assign(new URL(server.url), { port: String(port) }).href);
+      await patientStore.open();
+    });
+    afterEach(() => patientStore.close());
+
+    it("makes the store unavailable long before the statements time out [E21]", async () => {
+      proxy.isSilent = true;
+      const error = patientStore.commit([append]).catch((thrown: unknown) => thrown);
+      await expect.poll(() => patientStore.health.state, { timeout: 20_000 }).not.toBe("healthy");
+      expect(await error).toMatchObject({ reason: "UNAVAILABLE" });
+      proxy.silencePresentConnections();
+      proxy.isSilent = false;
+      await expect.poll(() => patientStore.health.state, { timeout: 20_000 }).toBe("healthy");
+      expect(await patientStore.commit([append])).toEqual([undefined]);
+    });
+
+    it("on the present connections loses these connections, and the next commit succeeds [E21]", async () => {
+      proxy.silencePresentConnections();
+      const error = patientStore.commit([append]).catch((thrown: unknown) => thrown);
+      expect(await error).toMatchObject({ reason: "UNAVAILABLE" });
+      await expect.poll(() => patientStore.health.state, { timeout: 20_000 }).toBe("healthy");
+      expect(await patientStore.commit([append])).toEqual([undefined]);
+    });
   });
 
   it("whose disk is full keeps the store full until a write that needs space succeeds", async () => {

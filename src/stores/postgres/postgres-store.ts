@@ -145,7 +145,8 @@ export class PostgresStore implements TaskStore {
     if (this.#opened) return;
     const { poolSize, migrate, pushSecretKeys, ...options } = this.#options;
     const cipher = await createPostgresPushCipher(pushSecretKeys);
-    const pool = await PostgresPool.create({ url: this.#url, size: poolSize, ...options });
+    const onUnreachable = (error: Error): void => void this.#reportFailure(error, "failing");
+    const pool = await PostgresPool.create({ url: this.#url, size: poolSize, onUnreachable, ...options });
     try {
       await migratePostgresSchema(pool, { store: this.name, migrate, onMigration });
       this.#opened = { pool, cipher };
