@@ -21,7 +21,8 @@ export interface StreamLimits {
  *
  * After a lost connection, the stream resumes with `SubscribeToTask` after its last event id. A server that
  * ignores the event id sends the complete task first, and the stream yields that task. If the task ended
- * while the connection was lost, the complete task is the last event.
+ * while the connection was lost, the complete task is the last event. If the server has lost events that the client has
+ * received, the stream also continues with the complete task.
  *
  * If the connection is lost before the first event, the client sends the same message again with the same id.
  * An agent that deduplicates messages, such as a Colloquy agent, processes the repeated message only once.
@@ -61,6 +62,7 @@ export async function* openResumableStream(
       if (!isRetryable(error)) throw error;
       if (cursor.hasEnded) return;
       failure = error;
+      if (error.metadata?.["logWentBack"] === "true") cursor.forgetPosition();
       // A task can be silent for hours. If the agent still serves its stream, the silence is no failure.
       if (hasReceivedEvent && isTimeoutError(error)) backoff.reset();
     }
