@@ -10,8 +10,8 @@ import type {
 import {
   A2AError,
   type AgentInterface,
+  type EventEncoder,
   type JsonObject,
-  type LogEvent,
   type StreamingOperation,
 } from "../../protocol/index.ts";
 import {
@@ -202,11 +202,7 @@ class GrpcCallDispatcher {
   readonly #httpServer: HttpServerInfo;
   readonly #callShares: GrpcCallShares;
   readonly #openSubscriptions = new Set<Subscription>();
-  /**
-   * Encoded events by dialect. The server encodes each event only once per dialect, even for several
-   * subscribers.
-   */
-  readonly #encodedEvents = new WeakMap<ProtoDialect, WeakMap<LogEvent, Uint8Array>>();
+  readonly #eventEncoders = new Map<ProtoDialect, EventEncoder<Uint8Array>>();
 
   constructor(context: RouterContext, httpServer: HttpServerInfo, maxCalls: number) {
     this.#context = context;
@@ -220,7 +216,7 @@ class GrpcCallDispatcher {
 
   /** Handles a gRPC call. Never rejects, because every error becomes a gRPC failure response. */
   async handleCall(call: GrpcServerCall): Promise<GrpcResponseOrFailure> {
-    const startMs = performance.now();
+    const startMs = this.#context.recordRefusal ? performance.now() : 0;
     const account = new GrpcCallAccount(this.#callShares, call);
     call.onClose(() => account.close());
     const progress: CallProgress = { hasOperation: false };
@@ -308,6 +304,7 @@ class GrpcCallDispatcher {
     this.#openSubscriptions.add(subscription);
     call.onClose((interruption) => subscription.close(interruption));
     const operation = call.method.operation as StreamingOperation;
+    const encoder = this.#getEventEncoder(dialect, call.method);
     let messages: Uint8Array[] = [];
     let size = 0;
     const flush = (): Promise<void> | undefined => {
@@ -320,7 +317,7 @@ class GrpcCallDispatcher {
     try {
       for (let events = await subscription.next(); events; events = await subscription.next()) {
         for (const event of events) {
-          const message = this.#encodeEvent(event, call.method, dialect);
+          const message = event.encodeWith(encoder);
           if (size > 0 && size + message.length > MAX_WRITE_BYTES) await flush();
           messages.push(message);
           size += message.length;
@@ -344,15 +341,14 @@ class GrpcCallDispatcher {
     }
   }
 
-  #encodeEvent(event: LogEvent, { operation, response }: GrpcMethod, dialect: ProtoDialect): Uint8Array {
-    let encodedEvents = this.#encodedEvents.get(dialect);
-    if (!encodedEvents) this.#encodedEvents.set(dialect, (encodedEvents = new WeakMap()));
-    let message = encodedEvents.get(event);
-    if (!message) {
-      message = response.encode(dialect.toProtoResponseMessage(operation, event.event));
-      encodedEvents.set(event, message);
+  /** Returns the encoder of a dialect. It stays the same, so that each event is encoded once for all its readers. */
+  #getEventEncoder(dialect: ProtoDialect, { operation, response }: GrpcMethod): EventEncoder<Uint8Array> {
+    let encoder = this.#eventEncoders.get(dialect);
+    if (!encoder) {
+      encoder = (event) => response.encode(dialect.toProtoResponseMessage(operation, event));
+      this.#eventEncoders.set(dialect, encoder);
     }
-    return message;
+    return encoder;
   }
 
   #toFailure(where: string, error: unknown, version: ProtocolVersion): GrpcFailure {
