@@ -23,7 +23,7 @@ export async function awaitStartOfQueuedTurn(
     if (turn.hasBegun) return true;
     // A turn that ends before it begins rejects `durableSeq`.
     if (turn.hasEnded) await turn.durableSeq.promise;
-    const change = feed.liveTask.waitForCommitOrTurnChange();
+    const change = feed.waitForCommitOrTurnChange();
     if (!feed.isWaitingWithinTurn) {
       waitEndsAt = undefined;
       await change;

@@ -1,6 +1,6 @@
 import { Deferred } from "../data-structures/index.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
-import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
+import type { QueuedTurnData } from "./queued-turn-data.ts";
 import type { LogAppend } from "./task-store.ts";
 
 /**
@@ -16,6 +16,9 @@ export interface UncommittedMessage {
   /** True if the store already has the message in the task's queue. */
   readonly wasQueued?: boolean;
 }
+
+/** The members of an append, before the append is complete. */
+export type IncompleteAppend = { -readonly [Member in keyof LogAppend]: LogAppend[Member] };
 
 /**
  * The changes of one commit that do not become events: the ids of accepted messages, changes of the task's queue, finished
@@ -38,27 +41,21 @@ export class AwaitedChanges {
     return this.#queueCommit !== undefined || this.#removedThrough !== undefined;
   }
 
-  /** Returns the members of an append for the changed queue, and for the webhooks that the requests of the messages register. */
-  getAppendMembers(): Pick<LogAppend, "queueChange" | "webhooks"> {
-    const webhooks = this.#messages.flatMap(({ webhook }) => webhook ?? []);
-    return {
-      ...(webhooks.length > 0 ? { webhooks } : {}),
-      ...(this.changesQueue ? { queueChange: this.#getQueueChange() } : {}),
-    };
-  }
-
-  #getQueueChange(): TurnQueueChange {
+  /** Adds the changes to an append. The store records the ids of the messages if `recordsMessages` is true. */
+  addTo(append: IncompleteAppend, recordsMessages: boolean): void {
     const removedThrough = this.#removedThrough;
-    return { added: this.#queuedTurns ?? [], ...(removedThrough === undefined ? {} : { removedThrough }) };
-  }
-
-  /** The ids of the messages that the append stores, with the sequence numbers of the messages. */
-  get messageIds(): LogAppend["messages"] {
-    const logged = this.#messages.map(({ messageId, seq, wasQueued }) =>
-      wasQueued ? { messageId, seq, wasQueued } : { messageId, seq },
-    );
-    const queued = this.#queuedTurns?.map(({ message: { messageId } }) => ({ messageId, seq: 0 }));
-    return queued ? [...queued, ...logged] : logged;
+    const added = this.#queuedTurns ?? [];
+    if (recordsMessages) {
+      const queued = added.map(({ message: { messageId } }) => ({ messageId, seq: 0 }));
+      const logged = this.#messages.map(({ messageId, seq, wasQueued }) =>
+        wasQueued ? { messageId, seq, wasQueued } : { messageId, seq },
+      );
+      append.messages = queued.length > 0 ? [...queued, ...logged] : logged;
+    }
+    const webhooks = this.#messages.flatMap(({ webhook }) => webhook ?? []);
+    if (webhooks.length > 0) append.webhooks = webhooks;
+    if (this.changesQueue)
+      append.queueChange = removedThrough === undefined ? { added } : { added, removedThrough };
   }
 
   addMessage(message: UncommittedMessage): void {

@@ -113,9 +113,7 @@ export class Engine {
       this.#parts.recovery.stopStartingTurns();
     }
     await Promise.allSettled(
-      this.#runners
-        .list()
-        .map((runner) => (nodes ? runner.handOverOrFinishTurn() : runner.turns.waitForTurnEnd())),
+      this.#runners.list().map((runner) => (nodes ? runner.handOverOrFinishTurn() : runner.waitForTurnEnd())),
     );
   }
 
@@ -245,7 +243,7 @@ export class Engine {
   async findContextId(taskId: string, caller: Caller): Promise<string | undefined> {
     const scope = this.#toTaskScope(caller);
     const live = this.#runners.findLive(scope, taskId);
-    return live ? live.liveTask.contextId : (await this.#store.load(scope, taskId))?.task.contextId;
+    return live ? live.contextId : (await this.#store.load(scope, taskId))?.task.contextId;
   }
 
   /**
@@ -268,23 +266,22 @@ export class Engine {
   ): Promise<Subscription> {
     const feed = await this.#runners.openForReading(this.#toTaskScope(caller), id);
     if (!feed) throw A2AError.taskNotFound(id);
-    const { liveTask } = feed;
     try {
-      if (resumeAfterSeq === undefined && liveTask.hasEndedAtSeq(liveTask.seq)) {
+      if (resumeAfterSeq === undefined && feed.hasEndedAtSeq(feed.seq)) {
         const text = `Task ${id} has ended and sends no more events; read it with GetTask.`;
         throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId: id } });
       }
       const span =
         resumeAfterSeq === undefined
           ? {
-              afterSeq: liveTask.seq,
-              openingEvent: LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }),
+              afterSeq: feed.seq,
+              openingEvent: LogEvent.create(feed.seq, { task: feed.getSnapshot() }),
             }
-          : { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq) };
+          : { afterSeq: requireResumeSeq(feed.seq, resumeAfterSeq) };
       return new LogSubscription(
         feed,
         this.#store,
-        { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: liveTask.seq } : {}) },
+        { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: feed.seq } : {}) },
         this.#parts.streamLimit.acquire(caller),
       );
     } finally {

@@ -2,10 +2,9 @@
  * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database.
  *
  * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `MessageAcceptor` finds or creates the
- * message's task and a `Turn`. The `TaskRunner` of the task starts the turn: its `TurnExecutor` starts the agent, and its
- * `AgentOutputWriter` writes the agent's events into the `LiveTask`, which validates them. The `Committer` commits the
- * pending events of all tasks in one transaction. After the commit, the live task folds the events into the task, and
- * publishes them to the readers.
+ * message's `ActiveTask`, and creates a `Turn`. The turn starts the agent, and writes the agent's events into the active
+ * task, which validates them. The `Committer` commits the pending events of all tasks in one transaction. After the
+ * commit, the active task folds the events into the task, and publishes them to the readers.
  *
  * Each `LogSubscription` reads the committed events, first a snapshot, and then each later event from memory or from the
  * store. Readers never write, and the writer never waits for readers. The `Outbox` (push/) is also a reader of the log.

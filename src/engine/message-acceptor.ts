@@ -1,12 +1,11 @@
 import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
-import type { ReplaceableAgent } from "./replaceable-agent.ts";
+import { toStoredMessage, type ReplaceableAgent } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
 import { findUserMessageInEvent, findUserMessageInHistory } from "./find-user-message.ts";
 import type { TaskScope } from "./caller.ts";
 import type { InboundMessage } from "./inbound-message.ts";
 import { measureMessageSize, measureRequestSize } from "./measure-size.ts";
-import { toStoredMessage } from "./turn-start.ts";
 import { startAgentBeforeTask } from "./start-agent-before-task.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { InFlightMessageRegistry } from "./in-flight-message-registry.ts";
@@ -27,7 +26,7 @@ import type { NodeAccess } from "./nodes/node-access.ts";
 import type { SubmissionTarget } from "./nodes/turn-submitter.ts";
 import type { MessageAcceptResult } from "./message-accept-result.ts";
 import type { TurnProgress } from "./task-feed.ts";
-import { TaskRunner } from "./task-runner.ts";
+import { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
@@ -172,7 +171,7 @@ export class MessageAcceptor {
     if (!runner) throw A2AError.taskNotFound(known.taskId);
     const original = logged
       ? findUserMessageInEvent(logged.event)
-      : findUserMessageInHistory(runner.liveTask.getSnapshot(), message.messageId);
+      : findUserMessageInHistory(runner.getSnapshot(), message.messageId);
     const isRepeated =
       original &&
       (isSameMessage(message, original) ||
@@ -202,11 +201,11 @@ export class MessageAcceptor {
     const runner = await this.#context.runners.openForWriting(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
-      const { state } = runner.liveTask;
+      const { state } = runner;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
-      if (!(runner instanceof TaskRunner)) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
-      if (runner.turns.status === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
-      const turn = runner.turns.findUnfinishedTurn(request.message.messageId);
+      if (!(runner instanceof ActiveTask)) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
+      if (runner.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
+      const turn = runner.findUnfinishedTurn(request.message.messageId);
       // The turn has begun and ended since the query, so the store now has the message with its event.
       if (!turn) return await this.#acceptNewOrDuplicate(inbound);
       if (!isSameMessage(request.message, turn.message)) throw createDuplicateMessageIdError(request.message);
@@ -221,14 +220,14 @@ export class MessageAcceptor {
     const runner = await this.#context.runners.openForWriting(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
-      if (!(runner instanceof TaskRunner)) return await this.#forwardMessage(inbound, runner);
+      if (!(runner instanceof ActiveTask)) return await this.#forwardMessage(inbound, runner);
       this.#context.assertOpen();
-      const { contextId } = runner.liveTask;
-      if (runner.liveTask.sizeMeter.exceedsLimitWith(measureMessageSize(inbound)))
+      const { contextId } = runner;
+      if (runner.exceedsLimitWith(measureMessageSize(inbound)))
         throw createMessageTooLargeError(this.#context.limits.taskSize);
       assertSameContext(runner, request.message);
       const message = { ...request.message, taskId, contextId };
-      let outcome = this.#decideOutcome(inbound, runner, runner.turns.agent.deliver !== undefined);
+      let outcome = this.#decideOutcome(inbound, runner, runner.agent.deliver !== undefined);
       if (outcome.action === "deliver") {
         const durableSeq = new Deferred<number>();
         if (runner.offerMessageToAgent(message, inbound.caller, durableSeq)) {
@@ -237,12 +236,10 @@ export class MessageAcceptor {
         }
         outcome = this.#decideOutcome(inbound, runner, false);
       }
-      if (outcome.action === "refuse")
-        throw createMessageRefusalError(outcome.refusal, taskId, runner.liveTask.state);
+      if (outcome.action === "refuse") throw createMessageRefusalError(outcome.refusal, taskId, runner.state);
       if (outcome.action === "start" && !this.#context.startsTurns()) {
-        const { liveTask } = runner;
-        const { seq, lease } = liveTask;
-        const target = { task: liveTask.getSnapshot(), seq, epoch: lease.epoch };
+        const { seq, lease } = runner;
+        const target = { task: runner.getSnapshot(), seq, epoch: lease.epoch };
         // The runner does not receive the commit.
         this.#context.runners.remove(runner);
         return await this.#submitTurn(inbound, message, target);
@@ -258,7 +255,7 @@ export class MessageAcceptor {
       // Interrupt before the queued turn can begin.
       if (outcome.action === "interrupt") runner.interruptTurn();
       await queued;
-      const { state } = runner.liveTask;
+      const { state } = runner;
       // The agent has ended the task in the same commit, so the turn cannot begin.
       if (turn.hasEnded && state && isTerminal(state)) throw createTaskEndedError(taskId, state);
       return { feed: runner, turn, isQueued: true };
@@ -305,12 +302,12 @@ export class MessageAcceptor {
   /** Resolves with the running turn of a repeated message, whose sender waits for the end of the turn. */
   async #findRepeatedTurn(
     { request, serviceParameters }: InboundMessage,
-    task: TaskRunner | FollowedTask,
+    task: ActiveTask | FollowedTask,
     seq: number,
   ): Promise<TurnProgress | undefined> {
-    if (task instanceof TaskRunner) {
-      const { current } = task.turns;
-      return current?.startPoint?.seq === seq ? current : undefined;
+    if (task instanceof ActiveTask) {
+      const { currentTurn } = task;
+      return currentTurn?.startPoint?.seq === seq ? currentTurn : undefined;
     }
     if (serviceParameters.isStreaming) return undefined;
     return await this.#context.nodes?.followedTurns.findRunningTurn(task, request.message, seq);
@@ -318,14 +315,14 @@ export class MessageAcceptor {
 
   #decideOutcome(
     { serviceParameters }: InboundMessage,
-    runner: TaskRunner,
+    runner: ActiveTask,
     canDeliver: boolean,
   ): MessageOutcome {
-    const { taskId, state } = runner.liveTask;
+    const { taskId, state } = runner;
     if (!state) throw A2AError.taskNotFound(taskId);
-    const { whileWorking = "refuse", interruptible = false } = runner.turns.agent;
+    const { whileWorking = "refuse", interruptible = false } = runner.agent;
     return decideMessageOutcome({
-      turnStatus: runner.turns.status,
+      turnStatus: runner.turnStatus,
       taskState: state,
       canDeliver,
       whileWorking,
@@ -335,9 +332,9 @@ export class MessageAcceptor {
   }
 
   /** Throws an error if too many messages wait for the current turn of the task. */
-  #assertQueueNotFull({ liveTask: { taskId }, turns: { queue } }: TaskRunner): void {
+  #assertQueueNotFull({ taskId, queuedTurnCount }: ActiveTask): void {
     const { queuedTurns } = this.#context.limits;
-    if (queue.length >= queuedTurns)
+    if (queuedTurnCount >= queuedTurns)
       throw createLimitError(`waiting messages for task ${taskId}`, queuedTurns);
   }
 
@@ -360,7 +357,7 @@ export class MessageAcceptor {
 }
 
 /** Throws an error if the message belongs to another context than the task. */
-function assertSameContext({ liveTask: { taskId, contextId } }: TaskRunner, message: Message): void {
+function assertSameContext({ taskId, contextId }: ActiveTask, message: Message): void {
   if (!message.contextId || message.contextId === contextId) return;
   const description = `task ${taskId} belongs to another context; omit contextId, or use the task's contextId`;
   throw A2AError.invalidParams([{ field: "message.contextId", description }]);

@@ -27,14 +27,14 @@ export async function awaitMessageCommitAndGetTask(
   const { feed } = accepted;
   if (!("turn" in accepted)) {
     try {
-      return feed.liveTask.getSnapshot();
+      return feed.getSnapshot();
     } finally {
       feed.release();
     }
   }
   const { turn, isQueued } = accepted;
   if (!isQueued) await awaitMessageSeq(accepted, requestWaitLimit);
-  return untilStop ? await turn.stoppedTask.promise : feed.liveTask.getSnapshot();
+  return untilStop ? await turn.stoppedTask.promise : feed.getSnapshot();
 }
 
 /**
@@ -67,8 +67,7 @@ export async function openMessageStream(
     try {
       if (await awaitStartOfTurn(accepted, clock)) return await create();
       releaseStream();
-      const { liveTask } = feed;
-      return createSingleEventSubscription(LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }));
+      return createSingleEventSubscription(LogEvent.create(feed.seq, { task: feed.getSnapshot() }));
     } finally {
       feed.release();
     }

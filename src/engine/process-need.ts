@@ -1,14 +1,14 @@
-import type { TaskRunner } from "./task-runner.ts";
+import type { ActiveTask } from "./active-task.ts";
 
 /**
- * Resolves once no runner needs the process. A runner needs the process while its agent works, or while the output of the
+ * Resolves once no task needs the process. A task needs the process while its agent works, or while the output of the
  * agent is not committed.
  */
-export async function waitWhileProcessIsNeeded(listRunners: () => readonly TaskRunner[]): Promise<void> {
+export async function waitWhileProcessIsNeeded(listTasks: () => readonly ActiveTask[]): Promise<void> {
   for (;;) {
-    const working = listRunners().filter(isProcessNeeded);
+    const working = listTasks().filter(isProcessNeeded);
     if (working.length === 0) return;
-    await Promise.all(working.map(waitForRunner));
+    await Promise.all(working.map(waitForTask));
   }
 }
 
@@ -16,17 +16,16 @@ export async function waitWhileProcessIsNeeded(listRunners: () => readonly TaskR
  * The process may stop while the agent waits for its user or in `Run.suspend`. If several nodes share the store, this
  * node must release a suspended turn first.
  */
-function isProcessNeeded({ liveTask, turns, isSharedWithNodes }: TaskRunner): boolean {
-  const isSuspended = turns.current?.wakeAt !== undefined && !isSharedWithNodes;
-  const isWaiting = isSuspended || liveTask.state === "TASK_STATE_INPUT_REQUIRED";
-  return liveTask.hasUncommittedEvents || (turns.isAgentWorking && !isWaiting);
+function isProcessNeeded(task: ActiveTask): boolean {
+  const isSuspended = task.currentTurn?.wakeAt !== undefined && !task.isSharedWithNodes;
+  const isWaiting = isSuspended || task.state === "TASK_STATE_INPUT_REQUIRED";
+  return task.hasUncommittedEvents || (task.isAgentWorking && !isWaiting);
 }
 
-/** Resolves once the current turn of the runner has ended or needs no process. */
-async function waitForRunner(runner: TaskRunner): Promise<void> {
-  const { liveTask, turns } = runner;
-  const turn = turns.current;
-  turn?.onEnd(() => liveTask.notifyTurnChange());
-  while (turns.current === turn && isProcessNeeded(runner))
-    await liveTask.waitForCommitOrTurnChange().catch(() => turns.waitForTurnEnd());
+/** Resolves once the current turn of the task has ended or needs no process. */
+async function waitForTask(task: ActiveTask): Promise<void> {
+  const turn = task.currentTurn;
+  turn?.onEnd(() => task.notifyTurnChange());
+  while (task.currentTurn === turn && isProcessNeeded(task))
+    await task.waitForCommitOrTurnChange().catch(() => task.waitForTurnEnd());
 }

@@ -13,7 +13,11 @@ it.each([
   const { message } = createTestSendMessageRequest("hi");
   const configuration = { acceptedOutputModes: ["text/plain"], ...webhook };
   const request = { message, tenant: "acme", metadata: { urgent: true }, configuration };
-  const turn = new Turn(request, message, alice, { version: "1.0" }, [] as never, 1);
+  const turn = new Turn(
+    {} as never,
+    { request, caller: alice, serviceParameters: { version: "1.0" } },
+    message,
+  );
   const stored = toQueuedTurnData(turn, 3);
   expect(stored.position).toBe(3);
   expect(stored.request.configuration).not.toHaveProperty("taskPushNotificationConfig");

@@ -2,24 +2,23 @@ import type { AgentEvent } from "./agent.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import type { MessageAcceptResult } from "./message-accept-result.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import type { ActiveTask } from "./active-task.ts";
 import { toTasklessReply } from "./to-task-event.ts";
-import { buildTaskWithTurnMessage } from "./turn-start.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
 
 /** Starts the agent before its task exists. The agent's first event decides whether the runner creates the task. */
 export async function startAgentBeforeTask(
-  runner: TaskRunner,
+  runner: ActiveTask,
   turn: Turn,
   { agent, generateId }: { readonly agent: ReplaceableAgent; readonly generateId: IdGenerator },
 ): Promise<MessageAcceptResult> {
   runner.reserveForTurnWithoutTask(turn);
-  await agent.contextTurns?.enterTurn(runner.liveTask.scope, turn);
+  await agent.contextTurns?.enterTurn(runner.scope, turn);
   const output = await readFirstAgentEvent(turn, () =>
-    runner.executor.startAgent(turn, buildTaskWithTurnMessage(runner.liveTask, turn.message)),
+    turn.startAgent(runner, runner.buildTaskWithMessage(turn.message)),
   );
   if (turn.hasEnded) {
-    void runner.executor.closeIterator(output.iterator);
+    void turn.closeIterator(runner, output.iterator);
     return { feed: runner, turn };
   }
   const firstEvent = output.firstResult?.value;
@@ -29,8 +28,8 @@ export async function startAgentBeforeTask(
   }
   runner.discardWithoutTask();
   turn.end();
-  void runner.executor.closeIterator(output.iterator);
-  return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
+  void turn.closeIterator(runner, output.iterator);
+  return { reply: toTasklessReply(runner.contextId, firstEvent.message, generateId) };
 }
 
 /**

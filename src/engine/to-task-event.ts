@@ -54,9 +54,8 @@ export function toStatusUpdate(
  * value is not an `AgentEvent`.
  */
 export function toTaskEventFromAgent(
-  ids: TaskIds,
+  ids: TaskIds & { getNextStatusTimestamp(): string },
   event: AgentEvent,
-  timestamp: () => string,
   generateId: IdGenerator,
 ): TaskEvent {
   if (typeof event !== "object" || event === null)
@@ -71,7 +70,7 @@ export function toTaskEventFromAgent(
     const update = toStatusUpdate(
       ids,
       state,
-      timestamp(),
+      ids.getNextStatusTimestamp(),
       message && toTaskMessageFromAgent(ids, message, generateId),
     );
     if (event.metadata) update.statusUpdate.metadata = event.metadata;

@@ -10,11 +10,13 @@ it("a persisted turn has the tenant, the metadata, and the configuration of its 
   const request = { message, tenant: "acme", metadata: { urgent: true }, configuration };
   const service = { version: "1.0", extensions: ["urn:x"], traceparent: "00-1", needsTask: true };
   const turn = new Turn(
-    { ...request, configuration: { ...configuration, ...webhook } },
+    {} as never,
+    {
+      request: { ...request, configuration: { ...configuration, ...webhook } },
+      caller: { ...alice, choseTenant: true },
+      serviceParameters: { ...service, isStreaming: true },
+    },
     message,
-    { ...alice, choseTenant: true },
-    { ...service, isStreaming: true },
-    [] as never,
     2,
   );
   expect(toTurnRestartData(turn, 7)).toStrictEqual({
@@ -24,7 +26,11 @@ it("a persisted turn has the tenant, the metadata, and the configuration of its 
     service: { ...service, isStreaming: true },
     choseTenant: true,
   });
-  const plain = new Turn({ message }, message, alice, {}, [] as never, 1);
+  const plain = new Turn(
+    {} as never,
+    { request: { message }, caller: alice, serviceParameters: {} },
+    message,
+  );
   expect(toTurnRestartData(plain, 1)).toStrictEqual({
     seq: 1,
     attempt: 1,

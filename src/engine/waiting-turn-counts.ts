@@ -11,20 +11,20 @@ export type WaitingTurnCounts = Readonly<Record<TurnWaitReason, number>>;
 
 /** The turns of a task, as far as their counts need them. */
 interface CountedTurns {
-  readonly queue: { readonly length: number };
-  readonly current: Pick<Turn, "wakeAt" | "hasEnded"> | undefined;
+  readonly queuedTurnCount: number;
+  readonly currentTurn: Pick<Turn, "wakeAt" | "hasEnded"> | undefined;
 }
 
-/** Counts the waiting turns of runners. `waitingForContext` is the number of turns that wait for their context. */
+/** Counts the waiting turns of tasks. `waitingForContext` is the number of turns that wait for their context. */
 export function countWaitingTurns(
-  runners: Iterable<{ readonly turns: CountedTurns }>,
+  tasks: Iterable<CountedTurns>,
   waitingForContext: number,
 ): WaitingTurnCounts {
-  let task = 0;
-  let time = 0;
-  for (const { turns } of runners) {
-    task += turns.queue.length;
-    if (turns.current?.wakeAt !== undefined && !turns.current.hasEnded) time++;
+  let waitingForTask = 0;
+  let waitingForTime = 0;
+  for (const { queuedTurnCount, currentTurn } of tasks) {
+    waitingForTask += queuedTurnCount;
+    if (currentTurn?.wakeAt !== undefined && !currentTurn.hasEnded) waitingForTime++;
   }
-  return { task, context: waitingForContext, time };
+  return { task: waitingForTask, context: waitingForContext, time: waitingForTime };
 }

@@ -28,7 +28,7 @@ export async function answerTaskRequest(
 ): Promise<JsonObject | undefined> {
   const { scope, taskId, kind } = taskRequest;
   const runner = runners.findLive(scope, taskId);
-  if (!runner?.hasUnfinishedTurn || runner.turns.isAwaitingRecovery) return undefined;
+  if (!runner?.hasUnfinishedTurn || runner.isAwaitingRecovery) return undefined;
   if (kind === "cancel") {
     const { caller, metadata } = decodeCancelRequest(taskRequest);
     await cancelTask({ id: taskId, metadata }, caller);
