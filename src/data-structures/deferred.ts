@@ -1,6 +1,6 @@
 /**
  * A promise that can be resolved or rejected from outside. An unhandled rejection of the promise does not
- * crash the process. The promise is created on first use, because often nobody waits for the outcome.
+ * crash the process. The promise is created on first use, because often no code waits for the outcome.
  */
 export class Deferred<T = void> {
   #promise: Promise<T> | undefined;
