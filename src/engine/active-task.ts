@@ -23,7 +23,6 @@ import type { Caller, TaskScope } from "./caller.ts";
 import { formatTimestamp } from "./clock.ts";
 import type { UncommittedEventSource } from "./committer.ts";
 import type { TaskTurnStatus } from "./decide-message-outcome.ts";
-import { withDiscardedMessageIds } from "./discarded-message-ids.ts";
 import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";
 import { measureEventSize } from "./measure-size.ts";
 import { extractMessageWebhookRegistration } from "./push/message-webhook-registration.ts";
@@ -43,7 +42,7 @@ import {
 import { TaskLogTail, type TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { AppendRefusal, LogAppend, StoredTask } from "./task-store.ts";
-import { toStatusUpdate, toTaskMessageFromAgent } from "./to-task-event.ts";
+import { toStatusUpdate, toTaskMessageFromAgent, withDiscardedMessageIds } from "./to-task-event.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import { buildTaskWithTurnMessage, MAX_SIZE_OF_NEW_TASK } from "./turn-start.ts";
 import type { StartedAgentIterator, TaskOfTurn, Turn, TurnDependencies } from "./turn.ts";
@@ -1019,7 +1018,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
   #completeTurn(turn: Turn): void {
     this.#isLeftForRestart = turn.canContinueAfterRestart;
     if (!this.#isLeftForRestart) {
-      turn.stoppedTask.resolve(this.getSnapshot());
+      if (!turn.stoppedTask.isSettled) turn.stoppedTask.resolve(this.getSnapshot());
       return;
     }
     // The readers and the sender of the message continue with the log of the store, if another node continues.

@@ -22,7 +22,7 @@ import { limitHistory } from "./limit-history.ts";
 import { listTasks } from "./list-tasks.ts";
 import { LogSubscription, createSingleEventSubscription, type Subscription } from "./log-subscription.ts";
 import { getMessageAction, type MessageAcceptResult } from "./message-accept-result.ts";
-import { awaitMessageCommitAndGetTask, awaitStartOfTurn, openMessageStream } from "./message-response.ts";
+import { awaitTaskOfMessage, openMessageStream } from "./message-response.ts";
 import type { PushConfigOperations } from "./push/push-config-operations.ts";
 import { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
 import { waitWhileProcessIsNeeded } from "./process-need.ts";
@@ -168,15 +168,14 @@ export class Engine {
     caller: Caller,
     service: ServiceParameters = {},
   ): Promise<SendMessageResponse> {
-    const accepted = await this.#acceptMessage(request, caller, service);
+    // An agent must not start before its caller has the promise.
+    await undefined;
+    const acceptance = this.#acceptMessage(request, caller, service);
+    const accepted = acceptance instanceof Promise ? await acceptance : acceptance;
     if ("reply" in accepted) return { message: accepted.reply };
     const { returnImmediately, historyLength } = request.configuration ?? {};
     const response = chooseMessageResponse(getMessageAction(accepted), returnImmediately ?? false);
-    const mustWait =
-      "turn" in accepted &&
-      response !== "current-task" &&
-      (await awaitStartOfTurn(accepted, this.#parts.clock));
-    const task = await awaitMessageCommitAndGetTask(accepted, mustWait, this.#parts.requestWaitLimit);
+    const task = await awaitTaskOfMessage(accepted, response !== "current-task", this.#parts);
     return { task: limitHistory(task, historyLength) };
   }
 
@@ -193,6 +192,7 @@ export class Engine {
   ): Promise<Subscription> {
     const releaseStream = this.#parts.streamLimit.acquire(caller);
     try {
+      await undefined;
       const accepted = await this.#acceptMessage(request, caller, { ...service, isStreaming: true });
       if ("reply" in accepted) {
         releaseStream();
@@ -297,15 +297,15 @@ export class Engine {
     request: SendMessageRequest,
     caller: Caller,
     serviceParameters: ServiceParameters,
-  ): Promise<MessageAcceptResult> {
+  ): MessageAcceptResult | Promise<MessageAcceptResult> {
     assertEngineOpen(this.#state);
     const scope = this.#toTaskScope(caller);
-    const inbound = { request, caller, serviceParameters };
+    const inbound = { scope, request, caller, serviceParameters };
     if (!request.configuration?.taskPushNotificationConfig)
-      return this.#parts.messageAcceptor.acceptMessage(scope, inbound);
+      return this.#parts.messageAcceptor.acceptMessage(inbound);
     if (!this.pushConfigs) throw createPushNotSupportedError();
     return this.pushConfigs
       .assertMessagePushConfigAccepted(request, scope)
-      .then(() => this.#parts.messageAcceptor.acceptMessage(scope, inbound));
+      .then(() => this.#parts.messageAcceptor.acceptMessage(inbound));
   }
 }

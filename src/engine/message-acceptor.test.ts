@@ -20,7 +20,7 @@ class TestStore extends MemoryStore {
     this.#seq = seq;
   }
 
-  override async findMessage(): ReturnType<MemoryStore["findMessage"]> {
+  override findMessage(): ReturnType<MemoryStore["findMessage"]> {
     return this.#seq === undefined ? undefined : { taskId: "t", seq: this.#seq };
   }
 }
@@ -35,7 +35,9 @@ function acceptMessage(dependencies: object): Promise<unknown> {
     assertOpen: () => {},
     ...dependencies,
   } as unknown as ConstructorParameters<typeof MessageAcceptor>[0]);
-  return acceptor.acceptMessage(scope, { request: { message }, caller: alice, serviceParameters: {} });
+  return Promise.resolve(
+    acceptor.acceptMessage({ scope, request: { message }, caller: alice, serviceParameters: {} }),
+  );
 }
 
 it("releases the task of a repeated message if the running turn cannot be found [E10, E21]", async () => {

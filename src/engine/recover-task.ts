@@ -1,6 +1,6 @@
 import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
-import { findUserMessageInEvent } from "./find-user-message.ts";
+import { findUserMessageInEvent } from "./repeated-messages.ts";
 import type { TurnFactory } from "./turn-factory.ts";
 import type { Observer } from "./observer.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";

@@ -55,7 +55,7 @@ export interface TaskFeed extends CommittedTask {
 /** The progress of a turn, as the sender of its message observes it. */
 export interface TurnProgress {
   readonly message: Message;
-  readonly durableSeq: Pick<Deferred<number>, "promise">;
+  readonly durableSeq: Pick<Deferred<number>, "promise" | "onSettled">;
   readonly stoppedTask: Pick<Deferred<Task>, "promise">;
   readonly startPoint: TurnStartPoint | undefined;
   readonly hasBegun: Turn["hasBegun"];

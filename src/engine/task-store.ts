@@ -86,6 +86,13 @@ export interface LogAppend {
   readonly artifactReferences?: readonly ArtifactReference[];
 }
 
+/** The place of a caller's message in the store. */
+export interface StoredMessage {
+  readonly taskId: string;
+  /** Sequence number of the message's event, or 0 for a message that is queued, or was queued when its task ended. */
+  readonly seq: number;
+}
+
 /**
  * A reference from a snapshot to the content of an artifact in the log. The events of the artifact from
  * `fromSeq` to the snapshot contain the entire content.
@@ -228,11 +235,11 @@ export interface TaskStore {
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]>;
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage>;
-  /**
-   * Resolves with the task of a message and the sequence number of the message's event. `seq` is 0 for a
-   * message that is queued, or that was queued when its task ended.
-   */
-  findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
+  /** Returns or resolves with the task of a message. A promise for each message would cost more than the lookup. */
+  findMessage(
+    scope: TaskScope,
+    messageId: string,
+  ): StoredMessage | undefined | Promise<StoredMessage | undefined>;
   /**
    * Resolves with the stored steps of the turn that began at the sequence number `turnSeq`. Stores without the function
    * keep no steps, and a later attempt at a turn executes all steps again.
