@@ -1,14 +1,11 @@
 import {
   A2AError,
-  canMergeChunks,
   copyTask,
   estimateJsonSize,
   findEventRefusal,
-  isChunkReplacedBy,
   isInterrupted,
   isTerminal,
   LogEvent,
-  MergedChunk,
   type EventRefusal,
   type JsonObject,
   type Message,
@@ -18,7 +15,6 @@ import {
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import type { Agent } from "./agent.ts";
-import { AwaitedChanges, type IncompleteAppend, type UncommittedMessage } from "./awaited-changes.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { formatTimestamp } from "./clock.ts";
 import type { UncommittedEventSource } from "./committer.ts";
@@ -28,9 +24,8 @@ import { measureEventSize } from "./measure-size.ts";
 import { extractMessageWebhookRegistration } from "./push/message-webhook-registration.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
 import type { TaskWithPossibleWebhooks } from "./push/webhook-lookups.ts";
-import { toQueuedTurnData, type QueuedTurnData } from "./queued-turn-data.ts";
+import { type QueuedTurnData, toQueuedTurnData, type TurnRestartData } from "./turn-restart-data.ts";
 import { hasPersistedTurns, toStoredMessage } from "./replaceable-agent.ts";
-import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
 import type { UncommittedSteps } from "./steps/turn-steps.ts";
 import {
@@ -43,16 +38,9 @@ import { TaskLogTail, type TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { AppendRefusal, LogAppend, StoredTask } from "./task-store.ts";
 import { toStatusUpdate, toTaskMessageFromAgent, withDiscardedMessageIds } from "./to-task-event.ts";
-import type { TurnRestartData } from "./turn-restart-data.ts";
-import { buildTaskWithTurnMessage, MAX_SIZE_OF_NEW_TASK } from "./turn-start.ts";
+import { buildTaskWithTurnMessage, MAX_SIZE_OF_NEW_TASK, RestartedTurnArtifactRewriter } from "./turn-start.ts";
 import type { StartedAgentIterator, TaskOfTurn, Turn, TurnDependencies } from "./turn.ts";
-
-/**
- * Number of pending events that makes the agent wait for the store. The limit is high, so that a burst of
- * events needs only a few commits.
- */
-const MAX_PENDING_EVENTS = 256;
-const MAX_PENDING_EVENTS_TOTAL_SIZE = 256 * 1024;
+import { UncommittedChanges, type IncompleteAppend, type UncommittedMessage } from "./uncommitted-changes.ts";
 
 /** Dependencies that all active tasks of an engine share. */
 export interface ActiveTaskDependencies extends TurnDependencies {
@@ -123,14 +111,8 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
   #tail: TaskLogTail | undefined;
 
   // The changes that wait for a commit.
-  #pendingEvents: TaskEvent[] = [];
-  #pendingSize = 0;
-  /** The last pending event, if that event contains merged chunks. */
-  #mergedChunk: MergedChunk | undefined;
-  #awaitedChanges: AwaitedChanges | undefined;
-  /** True if a pending change must be committed without delay. */
-  #isUrgent = false;
-  #currentCommit: { append: IncompleteAppend; readonly changes: AwaitedChanges | undefined } | undefined;
+  #changes: UncommittedChanges | undefined;
+  #currentCommit: { append: IncompleteAppend; readonly changes: UncommittedChanges } | undefined;
   /** State that the task will have when all pending events are committed. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
@@ -139,8 +121,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
   readonly #snapshotPlanner: SnapshotPlanner | undefined;
   #failure: A2AError | undefined;
 
-  // Waiting agents, requests, and readers.
-  #capacity: Deferred | undefined;
+  // Waiting requests and readers.
   #nextCommit: Deferred | undefined;
   #nextChange: Deferred | undefined;
   #requestCount = 0;
@@ -347,51 +328,18 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     this.#size = this.size + size;
     // Only chunks can be delayed. Clients wait for every other event.
     const isUrgent = !("artifactUpdate" in event);
-    const mustEnqueue = this.#pendingEvents.length === 0 || (isUrgent && !this.#isUrgent);
-    this.#addPendingEvent(event, size);
-    this.#isUrgent ||= isUrgent;
+    const changes = this.#getChanges();
+    const mustEnqueue = changes.eventCount === 0 || (isUrgent && !changes.isUrgent);
+    changes.addEvent(event, size, this.#context.mergeChunks);
+    changes.isUrgent ||= isUrgent;
     // The committer already knows a writer with earlier events.
     if (mustEnqueue && !this.#currentCommit) this.#context.committer.enqueue(this, isUrgent);
     return undefined;
   }
 
-  /**
-   * Adds an event to the next commit. Adjacent plain text chunks of one artifact are merged while the chunks wait (E6).
-   * Merging does not delay any chunk, because the chunks become visible with the same commit. If the next event replaces
-   * a chunk, the chunk is dropped.
-   */
-  #addPendingEvent(event: TaskEvent, size: number): void {
-    const events = this.#pendingEvents;
-    this.#pendingSize += size;
-    const last = this.#context.mergeChunks ? events.at(-1) : undefined;
-    if (last && "artifactUpdate" in last && "artifactUpdate" in event && canMergeChunks(last, event)) {
-      if (!this.#mergedChunk) {
-        this.#mergedChunk = new MergedChunk(last.artifactUpdate);
-        events[events.length - 1] = this.#mergedChunk.event;
-      }
-      this.#mergedChunk.add(event.artifactUpdate);
-      return;
-    }
-    if (last && isChunkReplacedBy(last, event)) events.pop();
-    events.push(event);
-    this.#mergedChunk = undefined;
-  }
-
-  #takePendingEvents(): TaskEvent[] {
-    const events = this.#pendingEvents;
-    this.#pendingEvents = [];
-    this.#pendingSize = 0;
-    this.#mergedChunk = undefined;
-    this.#capacity?.resolve();
-    this.#capacity = undefined;
-    return events;
-  }
-
   /** Returns `undefined` while the agent can continue, or a promise that resolves when the agent can continue. */
   waitForCapacity(): Promise<void> | undefined {
-    const isFull =
-      this.#pendingEvents.length >= MAX_PENDING_EVENTS || this.#pendingSize >= MAX_PENDING_EVENTS_TOTAL_SIZE;
-    return isFull && !this.#failure ? (this.#capacity ??= new Deferred()).promise : undefined;
+    return this.#changes?.waitForCapacity();
   }
 
   /** Writes an event of the agent. Throws an error if the task is too large, or returns why it refuses the event. */
@@ -421,7 +369,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     const messageIds = queue.map(({ data }) => data.message.messageId);
     const last = withDiscardedMessageIds(event, messageIds);
     const refusal = this.#writeEvent(last, measureEventSize(last));
-    if (!refusal) this.#getAwaitedChanges().removeQueuedTurnsThrough(this.#lastQueuePosition);
+    if (!refusal) this.#getChanges().removeQueuedTurnsThrough(this.#lastQueuePosition);
     return refusal;
   }
 
@@ -439,7 +387,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     const refusal = this.#writeEvent(event, size);
     if (refusal) return refusal;
     if (this.#failure) message.durableSeq.reject(this.#failure);
-    else this.#getAwaitedChanges().addMessage({ ...message, seq });
+    else this.#getChanges().addMessage({ ...message, seq });
     return undefined;
   }
 
@@ -484,11 +432,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
 
   /** True while the task has events or changes of its queue that wait for a commit. */
   get hasPendingEvents(): boolean {
-    return this.#currentCommit !== undefined || this.#hasChangesToCommit;
-  }
-
-  get #hasChangesToCommit(): boolean {
-    return this.#pendingEvents.length > 0 || this.#awaitedChanges?.needsCommit === true;
+    return this.#currentCommit !== undefined || this.#changes?.needsCommit === true;
   }
 
   /** True until the store has committed all events of the task. False if the task will commit no more events. */
@@ -498,25 +442,24 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
 
   /** Sequence number of the newest event, including pending events. */
   get lastPendingSeq(): number {
-    return this.#seq + (this.#currentCommit?.append.events.length ?? 0) + this.#pendingEvents.length;
+    return this.#seq + (this.#currentCommit?.append.events.length ?? 0) + (this.#changes?.eventCount ?? 0);
   }
 
-  #getAwaitedChanges(): AwaitedChanges {
-    return (this.#awaitedChanges ??= new AwaitedChanges());
+  #getChanges(): UncommittedChanges {
+    return (this.#changes ??= new UncommittedChanges());
   }
 
   /** Makes the committer take the pending changes without delay. */
   #requestCommit(): void {
-    this.#isUrgent = true;
+    this.#getChanges().isUrgent = true;
     if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
   }
 
   takePendingAppend(): LogAppend | undefined {
-    if (this.#currentCommit || this.#failure || !this.#hasChangesToCommit || !this.#state) return undefined;
-    const changes = this.#awaitedChanges;
-    this.#awaitedChanges = undefined;
-    this.#isUrgent = false;
-    const events = this.#takePendingEvents().map((event, at) => LogEvent.create(this.#seq + 1 + at, event));
+    const changes = this.#changes;
+    if (this.#currentCommit || this.#failure || !changes?.needsCommit || !this.#state) return undefined;
+    this.#changes = undefined;
+    const events = changes.takeEvents((event, at) => LogEvent.create(this.#seq + 1 + at, event));
     const append: IncompleteAppend = {
       scope: this.scope,
       taskId: this.taskId,
@@ -529,11 +472,11 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     };
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
     this.#currentCommit = { append, changes };
-    changes?.addTo(append, this.#context.deduplicateMessages);
+    changes.addTo(append, this.#context.deduplicateMessages);
     this.#addTurnTo(append);
     const isRunning = append.hasRunningTurn ?? this.#isRunningInStore;
     // Otherwise, another node could begin a queued turn without noticing the turns that this append queues.
-    if (changes?.changesQueue && !isRunning && this.#seq > 0 && this.#context.store.nodes)
+    if (changes.changesQueue && !isRunning && this.#seq > 0 && this.#context.store.nodes)
       append.incrementsEpoch = true;
     if (events.length === 0) return append;
     const artifactReferences = this.#snapshotPlanner?.planSnapshot(this.#task, events, this.#state);
@@ -552,13 +495,13 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
       this.#publishCommit(append);
     } catch (error) {
       // The committer reports the error to `onCommitFailed`, which no longer knows the changes.
-      changes?.reject(error);
+      changes.reject(error);
       throw error;
     }
-    changes?.resolve();
+    changes.resolve();
     if (hasTurnStop(append.status.state, append.events))
       this.currentTurn?.stoppedTask.resolve(this.getSnapshot());
-    if (this.#hasChangesToCommit) this.#context.committer.enqueue(this, this.#isUrgent);
+    if (this.#changes?.needsCommit) this.#context.committer.enqueue(this, this.#changes.isUrgent);
     else this.startNextTurnOrIdle();
   }
 
@@ -594,11 +537,10 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     if (this.#failure) return void this.#releaseLeaseAfterAgentEnd();
     const failure = createCommitFailedError(this.taskId, cause);
     this.#failure = failure;
-    this.#currentCommit?.changes?.reject(failure);
+    this.#currentCommit?.changes.reject(failure);
     this.#currentCommit = undefined;
-    this.#awaitedChanges?.reject(failure);
-    this.#awaitedChanges = undefined;
-    this.#takePendingEvents();
+    this.#changes?.reject(failure);
+    this.#changes = undefined;
     this.#rejectWaiters(failure);
     const { store, observer, isShared } = this.#context;
     // The sender of a message applies the message again, if another node was first.
@@ -650,14 +592,14 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
   /** Persists the turn in a separate commit, because its start has no event. */
   commitTurnStart(turn: TurnRestartData, steps: UncommittedSteps | undefined): void {
     this.persistTurn(turn, steps);
-    this.#getAwaitedChanges().addTurnChange();
+    this.#getChanges().addTurnChange();
     this.#requestCommit();
   }
 
   /** Commits the end of a turn that ended without an event. Otherwise, the turn's last append commits the end. */
   #commitTurnEnd(): void {
     if (this.#failure || this.#getRunningTurnChange() === undefined) return;
-    this.#getAwaitedChanges().addTurnChange();
+    this.#getChanges().addTurnChange();
     this.#requestCommit();
   }
 
@@ -670,7 +612,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     if (this.#failure) return Promise.reject(this.#failure);
     this.#steps = steps;
     if (!(this.#getRunningTurnChange() ?? this.#isRunningInStore)) return Promise.resolve();
-    const durable = this.#getAwaitedChanges().awaitSteps();
+    const durable = this.#getChanges().awaitSteps();
     this.#requestCommit();
     return durable;
   }
@@ -830,7 +772,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     const data = toQueuedTurnData(turn, ++this.#lastQueuePosition);
     this.#queue.push({ data, turn });
     if (this.#failure) return Promise.reject(this.#failure);
-    const durable = this.#getAwaitedChanges().addQueuedTurn(data);
+    const durable = this.#getChanges().addQueuedTurn(data);
     this.#requestCommit();
     return durable;
   }
@@ -884,7 +826,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
       requestSize === undefined ? undefined : requestSize + MAX_SIZE_OF_NEW_TASK,
     );
     if (refusal) return false;
-    if (queuePosition !== undefined) this.#getAwaitedChanges().removeQueuedTurnsThrough(queuePosition);
+    if (queuePosition !== undefined) this.#getChanges().removeQueuedTurnsThrough(queuePosition);
     return true;
   }
 

@@ -8,7 +8,7 @@ import type { NodeAccess } from "./nodes/node-access.ts";
 import { withSafeListeners } from "./observer.ts";
 import { createEnginePushConfigs } from "./push/create-engine-push-configs.ts";
 import type { PushConfigOperations } from "./push/push-config-operations.ts";
-import type { QueuedTurnData } from "./queued-turn-data.ts";
+import type { QueuedTurnData } from "./turn-restart-data.ts";
 import { ReplaceableAgent } from "./replaceable-agent.ts";
 import { listInterruptedTasks, loadReferencedTasks } from "./related-tasks.ts";
 import { RequestWaitLimit } from "./request-wait-limit.ts";

@@ -25,12 +25,14 @@ import { getMessageAction, type MessageAcceptResult } from "./message-accept-res
 import { awaitTaskOfMessage, openMessageStream } from "./message-response.ts";
 import type { PushConfigOperations } from "./push/push-config-operations.ts";
 import { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
-import { waitWhileProcessIsNeeded } from "./process-need.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import { TaskCanceler } from "./task-canceler.ts";
 import type { TaskStore } from "./task-store.ts";
-import { countWaitingTurns, type WaitingTurnCounts } from "./waiting-turn-counts.ts";
+import { countWaitingTurns, waitWhileProcessIsNeeded, type WaitingTurnCounts } from "./waiting-turns.ts";
+
+/** Agents start in a later microtask than the request, so that the caller has its promise before the agent runs. */
+const NEXT_MICROTASK: Promise<void> = Promise.resolve();
 
 /**
  * Implements the operations of one agent (A2A §3.1). The server must identify the caller and validate the
@@ -168,8 +170,7 @@ export class Engine {
     caller: Caller,
     service: ServiceParameters = {},
   ): Promise<SendMessageResponse> {
-    // An agent must not start before its caller has the promise.
-    await undefined;
+    await NEXT_MICROTASK;
     const acceptance = this.#acceptMessage(request, caller, service);
     const accepted = acceptance instanceof Promise ? await acceptance : acceptance;
     if ("reply" in accepted) return { message: accepted.reply };
@@ -192,7 +193,7 @@ export class Engine {
   ): Promise<Subscription> {
     const releaseStream = this.#parts.streamLimit.acquire(caller);
     try {
-      await undefined;
+      await NEXT_MICROTASK;
       const accepted = await this.#acceptMessage(request, caller, { ...service, isStreaming: true });
       if ("reply" in accepted) {
         releaseStream();

@@ -14,8 +14,16 @@
  * sends messages and cancellations to these nodes as rows of the store. A node that starts no agents commits the start of
  * a turn itself (`nodes/turn-submitter.ts`). `TaskRecovery` claims the turns that no living node runs.
  */
-export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
-export type { AgentCallReport, ModelCallReport, ToolCallReport } from "./agent-call-report.ts";
+export type {
+  Agent,
+  AgentCallReport,
+  AgentDescription,
+  AgentEvent,
+  AgentMessage,
+  ModelCallReport,
+  Run,
+  ToolCallReport,
+} from "./agent.ts";
 export type { StepExecution } from "./steps/turn-steps.ts";
 export type { FinishedStep } from "./steps/finished-step.ts";
 export type { Caller, TaskScope } from "./caller.ts";
@@ -29,8 +37,7 @@ export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
 export type { EnginePushOptions } from "./engine-options.ts";
-export type { TurnRestartData } from "./turn-restart-data.ts";
-export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
+export type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
 export type {

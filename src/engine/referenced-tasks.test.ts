@@ -8,8 +8,7 @@ import {
   getTestResponseTask,
   workingTestEvent,
 } from "./engine.fixture.ts";
-import { toQueuedTurnData } from "./queued-turn-data.ts";
-import { restoreCaller, toTurnRestartData } from "./turn-restart-data.ts";
+import { restoreCaller, toQueuedTurnData, toTurnRestartData } from "./turn-restart-data.ts";
 import { Turn } from "./turn.ts";
 
 it("a run reads the referenced tasks of its caller only [F-16, E13]", async () => {

@@ -1,9 +1,8 @@
 import type { Message } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { measureRequestSize } from "./measure-size.ts";
-import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
+import { type QueuedTurnData, restoreCaller, restoreQueuedRequest, type TurnRestartData } from "./turn-restart-data.ts";
 import type { TurnAdmission } from "./turn-admission.ts";
-import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
 import { Turn, type TurnDependencies, type TurnRequest } from "./turn.ts";
 
 /** Creates turns of new messages, and of messages that an earlier server process has accepted. */

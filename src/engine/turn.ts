@@ -20,7 +20,6 @@ import { guardAbortListeners } from "./guard-abort-listeners.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import type { Observer } from "./observer.ts";
 import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
-import type { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { EarlierRun, RunSpan, RunTracing } from "./run-tracing.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
@@ -31,6 +30,7 @@ import { createTurnEndedError } from "./task-errors.ts";
 import type { TaskStore } from "./task-store.ts";
 import { toTaskEventFromAgent } from "./to-task-event.ts";
 import { toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
+import type { RestartedTurnArtifactRewriter } from "./turn-start.ts";
 
 /**
  * Time in milliseconds after which a suspended attempt ends. Meanwhile, the node receives the requests that have started
