@@ -11,8 +11,7 @@ import { foldLogEvents } from "../log-events.ts";
 import type { TaskScope } from "../caller.ts";
 import type { TaskTurnStatus } from "../decide-message-outcome.ts";
 import { createLogWentBackError } from "../task-errors.ts";
-import type { CommittedTask, TaskFeed } from "../task-feed.ts";
-import { TaskLogTail } from "../task-log-tail.ts";
+import { TaskLogTail, type TaskFeed } from "../task-feed.ts";
 import type { FollowedTurn } from "./followed-turn.ts";
 import type { FollowedPosition, FollowedTaskChange } from "./node-store.ts";
 
@@ -35,7 +34,7 @@ interface FollowedTaskDependencies {
  * A task whose turn this node does not run. The task repeats the log of the store: the `LogPoller` reads the new events,
  * whichever node has appended them.
  */
-export class FollowedTask implements TaskFeed, CommittedTask {
+export class FollowedTask implements TaskFeed {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly liveTask: this = this;

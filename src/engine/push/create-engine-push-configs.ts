@@ -22,7 +22,7 @@ export function createEnginePushConfigs(
 ): PushConfigOperations | undefined {
   const onChange = (scope: TaskScope, taskId: string, id: string, key?: number): void => {
     const runner = runners.findLive(scope, taskId);
-    if (runner) runner.liveTask.mayHaveWebhooks = true;
+    if (runner) runner.mayHaveWebhooks = true;
     outbox.notifyWebhookChange(scope, taskId, id, key);
   };
   return (

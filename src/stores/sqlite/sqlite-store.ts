@@ -257,10 +257,7 @@ export class SqliteStore implements TaskStore {
     );
   }
 
-  async findMessage(
-    scope: TaskScope,
-    messageId: string,
-  ): Promise<{ taskId: string; seq: number } | undefined> {
+  findMessage(scope: TaskScope, messageId: string): ReturnType<TaskStore["findMessage"]> {
     try {
       const found = this.#connection.requireOpen().reader.findMessageLocation(scope, messageId);
       // The lookup runs for every message and usually finds nothing, so only a result waits for the disk.
