@@ -1,10 +1,10 @@
 import { LogEvent, type Task } from "../protocol/index.ts";
 import { awaitStartOfQueuedTurn } from "./await-start-of-queued-turn.ts";
 import type { Clock } from "./clock.ts";
-import { computeSubscriptionLogRange } from "./compute-subscription-log-range.ts";
-import { DeferredSubscription } from "./deferred-subscription.ts";
 import {
+  computeSubscriptionLogRange,
   createSingleEventSubscription,
+  DeferredSubscription,
   hasTurnRequestedInput,
   isWaitingWithoutTurn,
   LogSubscription,
