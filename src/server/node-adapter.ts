@@ -81,7 +81,7 @@ export class NodeRequest implements HttpRequest {
     return found;
   }
 
-  text(maxBytes: number): Promise<string> {
+  text(maxBytes: number): string | Promise<string> {
     const contentLength = Number(this.header("content-length") ?? 0);
     return readNodeBodyText(this.#incoming, maxBytes, contentLength, this.byteAccount);
   }
