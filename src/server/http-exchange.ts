@@ -74,11 +74,6 @@ export interface HttpReply {
   readonly headers: Record<string, string>;
   /** Response body as text or as pieces of a long text, or a function that writes a stream to the response body. */
   readonly body?: string | readonly string[] | ((sink: ResponseSink) => void);
-  /**
-   * Creates the reply of the protocol binding if the client's share has no room for the encoded `body`. Default: an
-   * error in the format of HTTP+JSON.
-   */
-  readonly createRefusal?: (error: A2AError) => HttpReply;
 }
 
 export function createJsonReply(

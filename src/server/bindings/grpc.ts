@@ -22,7 +22,7 @@ import { createConnectionGuard } from "../connection-guard.ts";
 import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";
 import { buildGrpcInterfaces, formatAgentSelectingTenant } from "./grpc-interfaces.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
-import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
+import { buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError, SERVER_CLOSED_STREAM } from "./event-stream.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 import { reportRequest } from "../report-request.ts";
@@ -263,13 +263,17 @@ class GrpcCallDispatcher {
     const { agent, params } = this.#resolveAgent(decodeRequest(method, bytes, this.#context.maxJsonValues));
     byteAccount.releaseBodyBytes();
     progress.hasOperation = true;
-    const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
-      codec: dialect,
-      binding: "GRPC",
-      version,
-      params,
-      peerLeniency,
-    });
+    const { headers = {}, ...outcome } = await this.#context.handleOperation(
+      { request, agent, caller },
+      method.operation,
+      {
+        codec: dialect,
+        binding: "GRPC",
+        version,
+        params,
+        peerLeniency,
+      },
+    );
     const watchWrite = (disconnect: () => void): (() => void) =>
       this.#httpServer.stallWatch.watch(byteAccount.holder, disconnect);
     if ("stream" in outcome) {
