@@ -113,7 +113,7 @@ export type { SweepClockRecord } from "./retention/trusted-time.ts";
 export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
 export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
 export { RetentionService } from "./retention/retention-service.ts";
-export type { StreamInterruption, Subscription } from "./log-subscription.ts";
+export type { NextEvents, StreamInterruption, Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {
   NotificationSender,
