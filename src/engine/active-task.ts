@@ -23,7 +23,7 @@ import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";
 import { measureEventSize } from "./measure-size.ts";
 import { extractMessageWebhookRegistration } from "./push/message-webhook-registration.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
-import type { TaskWithPossibleWebhooks } from "./push/webhook-lookups.ts";
+import type { TaskWithPossibleWebhooks } from "./push/outbox.ts";
 import { type QueuedTurnData, toQueuedTurnData, type TurnRestartData } from "./turn-restart-data.ts";
 import { hasPersistedTurns, toStoredMessage } from "./replaceable-agent.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
@@ -38,7 +38,11 @@ import { TaskLogTail, type TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { AppendRefusal, LogAppend, StoredTask } from "./task-store.ts";
 import { toStatusUpdate, toTaskMessageFromAgent, withDiscardedMessageIds } from "./to-task-event.ts";
-import { buildTaskWithTurnMessage, MAX_SIZE_OF_NEW_TASK, RestartedTurnArtifactRewriter } from "./turn-start.ts";
+import {
+  buildTaskWithTurnMessage,
+  MAX_SIZE_OF_NEW_TASK,
+  RestartedTurnArtifactRewriter,
+} from "./turn-start.ts";
 import type { StartedAgentIterator, TaskOfTurn, Turn, TurnDependencies } from "./turn.ts";
 import { UncommittedChanges, type IncompleteAppend, type UncommittedMessage } from "./uncommitted-changes.ts";
 

@@ -130,5 +130,5 @@ export type { PushLimits } from "./push/push-limits.ts";
 export type { WebhookValidator } from "./push/push-config-operations.ts";
 export { PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
-export type { ClaimedWebhooks, WebhookLeases } from "./push/push-store.ts";
+export type { ClaimedWebhooks, DueWebhookQuery, WebhookRetries } from "./push/push-store.ts";
 export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

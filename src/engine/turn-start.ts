@@ -1,4 +1,12 @@
-import { copyTask, fold, isEventRefusal, type Message, type Task, type TaskEvent, type TaskState } from "../protocol/index.ts";
+import {
+  copyTask,
+  fold,
+  isEventRefusal,
+  type Message,
+  type Task,
+  type TaskEvent,
+  type TaskState,
+} from "../protocol/index.ts";
 
 /** Size in characters of a new task without its message: its ids and its status. */
 export const MAX_SIZE_OF_NEW_TASK = 400;
