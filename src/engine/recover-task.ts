@@ -1,6 +1,6 @@
 import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
-import { findUserMessageInEvent } from "./find-user-message.ts";
+import { findUserMessageInEvent } from "./repeated-messages.ts";
 import type { TurnAdmission } from "./turn-admission.ts";
 import type { TurnFactory } from "./turn-factory.ts";
 import type { Observer } from "./observer.ts";
@@ -8,7 +8,7 @@ import type { TurnRestartData } from "./turn-restart-data.ts";
 import { readLog } from "./read-task-log.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { createServerClosingError } from "./task-errors.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import type { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { ClaimedTask } from "./task-leases.ts";
 import type { TaskStore } from "./task-store.ts";
@@ -44,21 +44,21 @@ export async function recoverTask(
   const runner = await context.runners.openOwned(claimed.scope, claimed.taskId);
   if (!runner) return;
   try {
-    runner.liveTask.adoptLease(claimed);
-    if (runner.turns.current) return;
+    runner.adoptLease(claimed);
+    if (runner.currentTurn) return;
     if (claimed.isCancelRequested) {
       runner.cancel("The task was canceled.", claimed.scope, {});
-      await runner.liveTask.waitForCommit();
-      runner.turns.isAwaitingRecovery = false;
+      await runner.waitForCommit();
+      runner.isAwaitingRecovery = false;
       return;
     }
     const interruptionText = isStoreFailure ? STORE_FAILED_TEXT : SERVER_STOPPED_TEXT;
     const failureReason = await restartTurnOrGetFailureReason(runner, claimed, interruptionText, context);
     if (failureReason !== undefined) {
-      runner.failOrphanedTask(failureReason);
-      await runner.liveTask.waitForCommit();
+      runner.writeStatus("TASK_STATE_FAILED", failureReason);
+      await runner.waitForCommit();
     }
-    runner.turns.isAwaitingRecovery = false;
+    runner.isAwaitingRecovery = false;
   } finally {
     runner.release();
   }
@@ -66,7 +66,7 @@ export async function recoverTask(
 
 /** Starts the task's turn again, or returns the reason why the task must fail instead. */
 async function restartTurnOrGetFailureReason(
-  runner: TaskRunner,
+  runner: ActiveTask,
   { scope, taskId, turn: persisted }: ClaimedTask,
   interruptionText: string,
   { agent, store, turnAdmission, turnFactory, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,

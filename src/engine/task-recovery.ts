@@ -237,9 +237,9 @@ export class TaskRecovery {
   async #abandonLostTasks(): Promise<void> {
     const { store, runners } = this.#context;
     for (const { scope, taskId, epoch } of await store.leases.renew()) {
-      const liveTask = runners.findLive(scope, taskId)?.liveTask;
+      const runner = runners.findLive(scope, taskId);
       // A newer turn of this node can hold a newer lease of the task.
-      if (liveTask && liveTask.lease.epoch <= epoch) liveTask.onCommitFailed("conflict");
+      if (runner && runner.lease.epoch <= epoch) runner.onCommitFailed("conflict");
     }
   }
 
@@ -277,7 +277,7 @@ export class TaskRecovery {
     } catch (error) {
       observer.onError?.({ where: "recovery", error, taskId: task.taskId });
     }
-    const turn = runners.findLive(task.scope, task.taskId)?.turns.current;
+    const turn = runners.findLive(task.scope, task.taskId)?.currentTurn;
     return { end: turn ? new Promise((resolve) => turn.onEnd(resolve)) : Promise.resolve() };
   }
 

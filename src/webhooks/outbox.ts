@@ -260,7 +260,7 @@ export class Outbox implements PushOutbox {
    * ends nor delays retries.
    */
   #now(): number {
-    return this.#timeOffset + this.#clock.monotonic();
+    return Math.floor(this.#timeOffset + this.#clock.monotonic());
   }
 
   #reportError(error: unknown, taskId?: string): void {
@@ -551,7 +551,7 @@ export class Outbox implements PushOutbox {
     } else {
       const { failedAttempts } = delivery;
       const delayMs = computeRetryDelay(failedAttempts, this.#random(), this.#retryPolicy, retryAfterMs);
-      delivery.dueAt = now + delayMs;
+      delivery.dueAt = Math.ceil(now + delayMs);
       this.#observer.onPush?.({ ...report, outcome: "failed", isFirstFailure, retryInMs: delayMs });
     }
     this.#endDelivery(delivery);

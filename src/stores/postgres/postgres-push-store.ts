@@ -98,7 +98,7 @@ export class PostgresPushStore implements PushStore {
   }
 
   async claim(scope: TaskScope, taskId: string, now: number): Promise<ClaimedWebhooks> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), now] as const;
+    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), Math.floor(now)] as const;
     const rows = await this.#connection.query(CLAIM_WEBHOOKS, [this.#context.getNode(), ...parameters]);
     if (rows.length > 0) return { webhooks: rows.map((row) => this.#decodeRow(row)), mayNeedMore: true };
     const [active] = await this.#connection.query(COUNT_ACTIVE_WEBHOOKS, parameters);
@@ -107,12 +107,17 @@ export class PostgresPushStore implements PushStore {
 
   async claimDue({ search, after, limit, now }: DueWebhookQuery): Promise<Webhook[]> {
     const statement = search === "all" ? CLAIM_ALL_WEBHOOKS : CLAIM_DUE_WEBHOOKS;
-    const rows = await this.#connection.query(statement, [this.#context.getNode(), after, limit, now]);
+    const rows = await this.#connection.query(statement, [
+      this.#context.getNode(),
+      after,
+      limit,
+      Math.floor(now),
+    ]);
     return rows.map((row) => this.#decodeRow(row));
   }
 
   async findRetries(now: number): Promise<WebhookRetries> {
-    const [row] = await this.#connection.query(FIND_WEBHOOK_RETRIES, [now]);
+    const [row] = await this.#connection.query(FIND_WEBHOOK_RETRIES, [Math.floor(now)]);
     const nextAt = row?.next_at ?? undefined;
     return { count: row?.count ?? 0, ...(nextAt === undefined ? {} : { nextAt }) };
   }
