@@ -32,6 +32,7 @@ export class UnstreamedRequest extends IncomingMessage {
 
   override _read(size: number): void {
     if (!this.#isStreamed) this.#stream();
+    // oxlint-disable-next-line no-underscore-dangle -- The name of Node.
     super._read(size);
   }
 
@@ -39,6 +40,7 @@ export class UnstreamedRequest extends IncomingMessage {
   takeBody(): Buffer | undefined {
     const body = this.#body;
     if (!body || this.#isStreamed) return undefined;
+    // oxlint-disable-next-line no-underscore-dangle -- The name of Node.
     this._consumed = true;
     this.#body = NO_BYTES;
     return body;

@@ -17,8 +17,8 @@ import {
 } from "../../wire/index.ts";
 import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import { authenticateCaller } from "../auth/authenticate-caller.ts";
-import { createConnectionGuard } from "../connection-guard.ts";
+import { authenticateCaller } from "../auth/authenticator.ts";
+import { createConnectionGuard } from "../guarded-http-server.ts";
 import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";
 import { buildGrpcInterfaces, formatAgentSelectingTenant } from "./grpc-interfaces.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
