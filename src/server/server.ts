@@ -199,7 +199,6 @@ class AgentServer implements Server {
       byteLedger: routerContext.byteLedger,
     });
     await store.open((report) => observer.onStoreMigration?.(report));
-    await store.adoptTasksOfEarlierIds?.(routerContext.currentIdsByEarlierId);
     if (this.#options.operator) await store.overview?.prepareForAllCallers();
     if (this.#options.textIndex) await store.overview?.startTextIndex?.();
     this.#parts.otherNodeEvents?.start();
