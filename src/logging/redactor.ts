@@ -1,26 +1,6 @@
 import { isObject, type JsonValue } from "../protocol/index.ts";
 import { findNameBefore, findValue, isPlainWord, isQuote } from "./named-values.ts";
-import {
-  isReadableName,
-  isSecretHeaderName,
-  isSecretName,
-  isPrefixedSecret,
-  isSecretQueryName,
-  JWT,
-  mayContainSecret,
-  OPTION_VALUE,
-  PASSWORD_WORD,
-  PREFIXED_SECRET,
-  PRIVATE_KEY_BEGINNING,
-  QUERY_PARAMETER,
-  REDACTED_VALUE,
-  SCHEME_CREDENTIALS,
-  SECRET_LIST_NAME,
-  SECRET_WEBHOOK_URL,
-  SEPARATOR,
-  SQL_PASSWORD,
-  URL_CREDENTIALS,
-} from "./secret-patterns.ts";
+import * as patterns from "./secret-patterns.ts";
 
 /** Options of `createRedactor`. */
 export interface RedactorOptions {
@@ -100,7 +80,7 @@ class SecretRedactor implements Redactor {
     for (const scheme of Object.values(schemes)) {
       const { location, name } = readApiKeyScheme(scheme);
       if (typeof name !== "string" || name === "" || name.length > MAX_DECLARED_NAME_LENGTH) continue;
-      if (isReadableName(name)) continue;
+      if (patterns.isReadableName(name)) continue;
       const names = location === "query" ? this.#declaredQueryNames : this.#declaredNames;
       if (names.size < MAX_DECLARED_NAMES) names.add(name.toLowerCase());
     }
@@ -133,15 +113,15 @@ class SecretRedactor implements Redactor {
     return Object.fromEntries(
       Object.entries(headers).map(([name, value]) => {
         const key = name.toLowerCase();
-        if (isReadableName(key)) return [name, value];
-        const isSecret = isSecretHeaderName(key) || this.#declaredNames.has(key);
-        return [name, isSecret ? REDACTED_VALUE : this.redactText(value)];
+        if (patterns.isReadableName(key)) return [name, value];
+        const isSecret = patterns.isSecretHeaderName(key) || this.#declaredNames.has(key);
+        return [name, isSecret ? patterns.REDACTED_VALUE : this.redactText(value)];
       }),
     );
   }
 
   #mayContainSecret(text: string): boolean {
-    if (mayContainSecret(text)) return true;
+    if (patterns.mayContainSecret(text)) return true;
     if (this.#valueMarks.some((value) => text.includes(value))) return true;
     if (this.#declaredMarks.length === 0) return false;
     const lowerCase = text.toLowerCase();
@@ -152,7 +132,7 @@ class SecretRedactor implements Redactor {
     if (typeof value === "string") return this.#redactString(value, depth);
     if (typeof value !== "object" || value === null) return value;
     // Deeper values are not part of A2A objects, and the stack has an end.
-    if (depth > MAX_JSON_DEPTH) return REDACTED_VALUE;
+    if (depth > MAX_JSON_DEPTH) return patterns.REDACTED_VALUE;
     if (Array.isArray(value)) return value.map((item) => this.#redactValue(item, depth + 1));
     const members: [string, JsonValue][] = [];
     // In lists of headers, variables, and form fields, the name is a value itself.
@@ -162,7 +142,7 @@ class SecretRedactor implements Redactor {
       members.push([
         // A name of a member can be a secret, as in a map of tokens.
         this.redactText(name),
-        isReadableName(name)
+        patterns.isReadableName(name)
           ? member
           : this.#isSecretMember(name) || (isValueSecret && name === "value")
             ? this.#redactSecretMember(name, member, depth + 1)
@@ -182,72 +162,79 @@ class SecretRedactor implements Redactor {
 
   /** Objects below a secret name stay readable, because they can be declarations of security schemes. */
   #redactSecretMember(name: string, value: JsonValue, depth: number): JsonValue {
-    if (typeof value === "string") return value === "" ? value : REDACTED_VALUE;
-    if (!Array.isArray(value) || !SECRET_LIST_NAME.test(name)) return this.#redactValue(value, depth);
+    if (typeof value === "string") return value === "" ? value : patterns.REDACTED_VALUE;
+    if (!Array.isArray(value) || !patterns.SECRET_LIST_NAME.test(name))
+      return this.#redactValue(value, depth);
     return value.map((item) =>
-      typeof item === "string" ? REDACTED_VALUE : this.#redactValue(item, depth + 1),
+      typeof item === "string" ? patterns.REDACTED_VALUE : this.#redactValue(item, depth + 1),
     );
   }
 
   /** An agent must not hide its texts with a scheme whose name is `text`, and members of A2A have no hyphens. */
   #isSecretMember(name: string): boolean {
-    return isSecretName(name) || (name.includes("-") && this.#declaredNames.has(name.toLowerCase()));
+    return patterns.isSecretName(name) || (name.includes("-") && this.#declaredNames.has(name.toLowerCase()));
   }
 
   #redactSecrets(text: string): string {
     let clean = text;
     if (clean.includes("="))
-      clean = clean.replaceAll(QUERY_PARAMETER, (parameter: string, mark: string, name: string): string =>
-        this.#isSecretQueryName(name) ? `${mark}${name}=${REDACTED_VALUE}` : parameter,
+      clean = clean.replaceAll(
+        patterns.QUERY_PARAMETER,
+        (parameter: string, mark: string, name: string): string =>
+          this.#isSecretQueryName(name) ? `${mark}${name}=${patterns.REDACTED_VALUE}` : parameter,
       );
     for (const value of this.#values)
-      if (clean.includes(value)) clean = clean.replaceAll(value, REDACTED_VALUE);
+      if (clean.includes(value)) clean = clean.replaceAll(value, patterns.REDACTED_VALUE);
     clean = clean
-      .replaceAll(SCHEME_CREDENTIALS, redactSchemeCredentials)
-      .replaceAll(PREFIXED_SECRET, redactPrefixedSecret);
+      .replaceAll(patterns.SCHEME_CREDENTIALS, redactSchemeCredentials)
+      .replaceAll(patterns.PREFIXED_SECRET, redactPrefixedSecret);
     if (clean.includes("-----BEGIN")) clean = redactPrivateKeys(clean);
     if (clean.includes("eyJ"))
-      clean = clean.replaceAll(JWT, (match) => (match.split(".", 3).length === 3 ? REDACTED_VALUE : match));
+      clean = clean.replaceAll(patterns.JWT, (match) =>
+        match.split(".", 3).length === 3 ? patterns.REDACTED_VALUE : match,
+      );
     if (clean.includes("://"))
       clean = clean
-        .replaceAll(URL_CREDENTIALS, (match: string, user: string): string =>
-          user.includes(":") || user.length >= 20 ? `://${REDACTED_VALUE}@` : match,
+        .replaceAll(patterns.URL_CREDENTIALS, (match: string, user: string): string =>
+          user.includes(":") || user.length >= 20 ? `://${patterns.REDACTED_VALUE}@` : match,
         )
-        .replaceAll(SECRET_WEBHOOK_URL, `$1${REDACTED_VALUE}`);
+        .replaceAll(patterns.SECRET_WEBHOOK_URL, `$1${patterns.REDACTED_VALUE}`);
     clean = clean
-      .replaceAll(SQL_PASSWORD, `$1$2'${REDACTED_VALUE}'`)
-      .replaceAll(PASSWORD_WORD, (match: string, before: string, value: string): string =>
-        /\d/.test(value) && !/^[:=]/.test(value) ? before + REDACTED_VALUE : match,
+      .replaceAll(patterns.SQL_PASSWORD, `$1$2'${patterns.REDACTED_VALUE}'`)
+      .replaceAll(patterns.PASSWORD_WORD, (match: string, before: string, value: string): string =>
+        /\d/.test(value) && !/^[:=]/.test(value) ? before + patterns.REDACTED_VALUE : match,
       );
     if (clean.includes("--"))
       clean = clean.replaceAll(
-        OPTION_VALUE,
+        patterns.OPTION_VALUE,
         (option: string, name: string, space: string, value: string): string =>
-          isSecretName(name) && !isPlainWord(value) ? name + space + REDACTED_VALUE : option,
+          patterns.isSecretName(name) && !isPlainWord(value)
+            ? name + space + patterns.REDACTED_VALUE
+            : option,
       );
     return this.#redactNamedValues(clean);
   }
 
   #isSecretQueryName(name: string): boolean {
     const decoded = /[%+]/.test(name) ? decodeName(name) : name;
-    return this.#declaredQueryNames.has(decoded.toLowerCase()) || isSecretQueryName(decoded);
+    return this.#declaredQueryNames.has(decoded.toLowerCase()) || patterns.isSecretQueryName(decoded);
   }
 
   /** Redacts the values of assignments, members, and headers in a text. */
   #redactNamedValues(text: string): string {
     let clean = "";
     let copied = 0;
-    SEPARATOR.lastIndex = 0;
-    for (let match = SEPARATOR.exec(text); match; match = SEPARATOR.exec(text)) {
+    patterns.SEPARATOR.lastIndex = 0;
+    for (let match = patterns.SEPARATOR.exec(text); match; match = patterns.SEPARATOR.exec(text)) {
       const separator = match[0];
       const { name, start } = findNameBefore(text, match.index);
-      if (!isSecretName(name) && !this.#declaredNames.has(name.toLowerCase())) continue;
+      if (!patterns.isSecretName(name) && !this.#declaredNames.has(name.toLowerCase())) continue;
       // In XML, the name is a tag.
       if (separator === ">" && text[start - 1] !== "<") continue;
       const value = findValue(text, start, name, match.index + separator.length);
-      SEPARATOR.lastIndex = Math.max(SEPARATOR.lastIndex, value.end);
+      patterns.SEPARATOR.lastIndex = Math.max(patterns.SEPARATOR.lastIndex, value.end);
       if (!value.isSecret) continue;
-      clean += `${text.slice(copied, value.start)}${REDACTED_VALUE}`;
+      clean += `${text.slice(copied, value.start)}${patterns.REDACTED_VALUE}`;
       copied = value.end;
     }
     return clean + text.slice(copied);
@@ -264,21 +251,27 @@ function redactSchemeCredentials(
 ): string {
   if (value.length < MIN_VARIABLE_LENGTH) return match;
   const isParameter = value.endsWith("=") && '"\\'.includes(text[offset + match.length] ?? " ");
-  return !isParameter && (/\d/.test(value) || value.length >= 20) ? `${scheme} ${REDACTED_VALUE}` : match;
+  return !isParameter && (/\d/.test(value) || value.length >= 20)
+    ? `${scheme} ${patterns.REDACTED_VALUE}`
+    : match;
 }
 
 /** A period at the end belongs to the sentence. */
 function redactPrefixedSecret(match: string, prefix: string, rest: string): string {
-  if (!isPrefixedSecret(prefix, rest)) return match;
-  return match.endsWith(".") ? `${REDACTED_VALUE}.` : REDACTED_VALUE;
+  if (!patterns.isPrefixedSecret(prefix, rest)) return match;
+  return match.endsWith(".") ? `${patterns.REDACTED_VALUE}.` : patterns.REDACTED_VALUE;
 }
 
 /** Redacts private keys in PEM, also if the end of a key is cut off or if its line ends are escaped. */
 function redactPrivateKeys(text: string): string {
   let clean = "";
   let copied = 0;
-  PRIVATE_KEY_BEGINNING.lastIndex = 0;
-  for (let match = PRIVATE_KEY_BEGINNING.exec(text); match; match = PRIVATE_KEY_BEGINNING.exec(text)) {
+  patterns.PRIVATE_KEY_BEGINNING.lastIndex = 0;
+  for (
+    let match = patterns.PRIVATE_KEY_BEGINNING.exec(text);
+    match;
+    match = patterns.PRIVATE_KEY_BEGINNING.exec(text)
+  ) {
     let end = match.index + match[0].length;
     while (end < text.length && !isQuote(text[end]) && !text.startsWith("-----", end)) end += 1;
     if (text.startsWith("-----END ", end)) {
@@ -286,9 +279,9 @@ function redactPrivateKeys(text: string): string {
       while (/[A-Z ]/.test(text[end] ?? "")) end += 1;
       if (text.startsWith("-----", end)) end += "-----".length;
     }
-    clean += `${text.slice(copied, match.index)}${REDACTED_VALUE}`;
+    clean += `${text.slice(copied, match.index)}${patterns.REDACTED_VALUE}`;
     copied = end;
-    PRIVATE_KEY_BEGINNING.lastIndex = end;
+    patterns.PRIVATE_KEY_BEGINNING.lastIndex = end;
   }
   return clean + text.slice(copied);
 }
@@ -335,7 +328,7 @@ function decodeName(name: string): string {
 
 /** Hides the user and the password of a URL, such as the URL of a database. */
 export function redactUserInfo(url: string): string {
-  return url.replace(/\/\/[^/]*@/, `//${REDACTED_VALUE}@`);
+  return url.replace(/\/\/[^/]*@/, `//${patterns.REDACTED_VALUE}@`);
 }
 
 /** Returns no variables on runtimes without an environment and without permission to read it. */

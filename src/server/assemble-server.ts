@@ -6,19 +6,19 @@ import {
   type Agent,
   type Observer,
   type TaskStore,
+  generateErrorId,
 } from "../engine/index.ts";
 import { getSharedRedactor, resolveObserver } from "../logging/index.ts";
-import { stripTrailingCharacters } from "../protocol/index.ts";
+import { stripTrailingCharacters, A2AError } from "../protocol/index.ts";
 import type { TrafficRecordOption } from "../trace/recording/index.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import { Authenticator } from "./auth/authenticator.ts";
-import { EventStreamRegistry } from "./bindings/event-stream.ts";
+import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
 import { composeOperationHandler } from "./bindings/request-pipeline.ts";
 import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import { joinAllowedOrigins } from "./cors.ts";
 import { CrossOriginGuard } from "./cross-origin-guard.ts";
-import { createErrorReporter } from "./error-reporter.ts";
 import { HostHeaderGuard } from "./loopback-protection.ts";
 import type { OtherNodeEvents } from "./other-node-events.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
@@ -29,7 +29,6 @@ import { ServedAgentRegistry } from "./served-agent-registry.ts";
 import { resolveTransportLimits } from "./server-limits.ts";
 import { DEFAULT_HEARTBEAT_MS, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
 import type { ServerPlatform } from "./server-platform.ts";
-import { assertStoreSupportsOptions } from "./store-requirements.ts";
 import { combineObservers } from "./telemetry/combine-observers.ts";
 import { TrafficRecording } from "./traffic/traffic-recording.ts";
 
@@ -203,4 +202,49 @@ function openServerRecord(
   const onLoss = (error: unknown): void => observer.onError?.({ where: "traffic record", error });
   const writerOptions = { vantage: "server", name: "server", onLoss } as const;
   return new TrafficRecording(platform.openTrafficRecord(record, writerOptions));
+}
+
+/**
+ * Creates the function that converts each error of a server to the error that its caller receives. The observer receives
+ * the errors that the caller has not caused, with the error id in the caller's message.
+ */
+function createErrorReporter(observer: Observer): UnknownToA2AErrorConverter {
+  return (where, error) => {
+    if (error instanceof A2AError && !isServerFault(error)) return error;
+    const errorId = generateErrorId();
+    observer.onError?.({ where, error, errorId });
+    return error instanceof A2AError ? error : createInternalError(error, errorId);
+  };
+}
+
+function createInternalError(cause: unknown, errorId: string): A2AError {
+  const text = `The server failed to process the request; its log has the cause under error id ${errorId}.`;
+  return new A2AError("INTERNAL", text, { cause });
+}
+
+/**
+ * Returns true if an error is internal. The server hides the cause of an internal error from callers, and
+ * reports the cause to the observer.
+ */
+function isServerFault({ reason, cause }: A2AError): boolean {
+  return cause !== undefined && (reason === "INTERNAL" || reason === "UNAVAILABLE");
+}
+
+/** Throws an error if an option of the server needs an ability that the store does not have. */
+function assertStoreSupportsOptions(
+  { name, nodes, overview }: TaskStore,
+  { role = "all", operator, textIndex }: Pick<ServerOptions, "role" | "operator" | "textIndex">,
+): void {
+  if (role !== "all" && !nodes)
+    throw new Error(
+      `"role" is ${JSON.stringify(role)}, but only one server can use the store ${name}; use a postgres:// store.`,
+    );
+  if (textIndex && !overview?.startTextIndex)
+    throw new Error(
+      `"textIndex" requires a store with a text index, which ${name} does not have; use the memory, SQLite, or PostgreSQL store.`,
+    );
+  if (operator && !overview)
+    throw new Error(
+      `"operator" requires a store that lists the tasks of all callers, which ${name} does not; use the memory, SQLite, or PostgreSQL store.`,
+    );
 }

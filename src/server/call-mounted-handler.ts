@@ -12,10 +12,11 @@ import {
 import { findOperatorAccess, type OperatorAccess } from "./operator-access.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
 import type { RouterContext } from "./router.ts";
-import { runInTraceOfRequest } from "./telemetry/run-in-trace-of-request.ts";
+import { parseTraceContext } from "../protocol/index.ts";
+import { runInTraceScope } from "../telemetry/index.ts";
 
 /** What a mounted handler needs of its server. */
-export interface MountedHandlerHost {
+interface MountedHandlerHost {
   readonly store: TaskStore;
   readonly observer: Observer;
   readonly routerContext: RouterContext;
@@ -73,4 +74,10 @@ async function createOperatorAccess(
   });
   if (access) request.byteAccount?.assignToCaller(access.operator);
   return access;
+}
+
+/** Runs `work` in the trace of a request, so that the calls of a mounted handler continue the trace. */
+function runInTraceOfRequest<T>(request: Pick<HttpRequest, "header">, work: () => T): T {
+  const context = parseTraceContext(request.header("traceparent"), request.header("tracestate"));
+  return context ? runInTraceScope({ context }, work) : work();
 }

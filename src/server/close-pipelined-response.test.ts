@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";
-import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
+import { closePipelinedResponseWithConnection } from "./node-adapter.ts";
 
 it("a response that waits for an earlier response of its connection closes once, together with the connection", async () => {
   const socket = new Socket();

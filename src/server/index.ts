@@ -25,7 +25,7 @@ export { signCard } from "./card/sign-card.ts";
 
 export type { MetricsOptions, TelemetryOptions } from "./telemetry/telemetry-options.ts";
 
-export { installNodeTraceScope } from "./telemetry/install-trace-scope.ts";
+export { installNodeTraceScope } from "./telemetry/server-telemetry.ts";
 export { toNodeListener } from "./node-listener.ts";
 
 export type { StoreInfo, StoreMaintenance } from "./maintenance/store-maintenance.ts";

@@ -1,5 +1,5 @@
 import type { Caller, Observer, TaskStore } from "../engine/index.ts";
-import { authenticateCaller } from "./auth/authenticate-caller.ts";
+import { authenticateCaller } from "./auth/authenticator.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import type { OperatorAccess } from "./operator-access.ts";

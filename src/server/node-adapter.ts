@@ -1,16 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TLSSocket } from "node:tls";
-import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
-import type { ByteLedger } from "./byte-ledger/byte-ledger.ts";
+import type { Socket } from "node:net";
+import type { ByteAccount, ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { ClientCertificate, HttpReply, HttpRequest } from "./http-exchange.ts";
-import { isEncryptedSocket } from "./is-encrypted-socket.ts";
 import { NodeResponseSink, selectResponseTextEncoding } from "./node-response-sink.ts";
 import { readNodeBodyText } from "./read-node-body-text.ts";
 import { countResponseBytes } from "./response-reservation.ts";
 import { isLongText, writeTextInSlices } from "./write-text-in-slices.ts";
-import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
-import { parseRequestTarget } from "./request-target.ts";
+import { systemClock } from "../engine/index.ts";
 
 /**
  * Returns the full URL of a request. Express removes the mount path from `url`, but keeps the full URL in
@@ -141,4 +139,124 @@ export function sendReply(
 function closeAccountWithResponse(account: ByteAccount, outgoing: ServerResponse): void {
   if (outgoing.destroyed) account.close();
   else outgoing.once("close", () => account.close());
+}
+
+/** The parts of a request target, which is the second word of an HTTP/1.1 request line (RFC 9112 §3.2). */
+interface RequestTarget {
+  /** Host and port of a target in absolute form. A target in another form has no authority. */
+  readonly authority: string | undefined;
+  /** Percent-encoded URL path, or `*` for a target in asterisk form. */
+  readonly path: string;
+  /** URL query without the question mark, or an empty string. */
+  readonly query: string;
+}
+
+/**
+ * Parses a request target in origin form (`/path?query`), absolute form (`http://host/path?query`), or asterisk
+ * form (`*`). The function does not check the authority, because `parseHostAndPort` checks it like a Host header.
+ */
+export function parseRequestTarget(target: string): RequestTarget {
+  if (target.startsWith("/")) return splitQuery(undefined, target);
+  const [, authority, rest = ""] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target) ?? [];
+  if (authority === undefined) return splitQuery(undefined, target);
+  return splitQuery(authority, rest.startsWith("/") ? rest : `/${rest}`);
+}
+
+function splitQuery(authority: string | undefined, text: string): RequestTarget {
+  const mark = text.indexOf("?");
+  return mark < 0
+    ? { authority, path: text, query: "" }
+    : { authority, path: text.slice(0, mark), query: text.slice(mark + 1) };
+}
+
+/** Returns whether a connection uses TLS. On Bun, the sockets of connections without TLS also have `encrypted`. */
+export function isEncryptedSocket(socket: object): boolean {
+  return "encrypted" in socket && socket.encrypted === true;
+}
+
+/**
+ * Limits of the bytes that the server still reads after a reply to an unfinished request. A connection that is closed
+ * with unread bytes can lose the reply (RFC 9112 §9.6), so the server reads the rest for a while.
+ */
+const DISCARD_LIMITS = {
+  bytes: 64 * 1024,
+  /** Many clients read a reply only after they have sent the whole body, and this body may be slightly too large. */
+  bytesOfTooLargeBody: 16 * 2 ** 20,
+  ms: 2000,
+};
+
+/** Returns true if a part of the request body has not arrived. */
+export function isBodyUnread(incoming: IncomingMessage): boolean {
+  if (incoming.complete) return false;
+  const { headers } = incoming;
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/**
+ * Writes the text of a response whose request body has not arrived completely, discards a bounded rest of the body for a
+ * bounded time, and closes the connection. The headers of the response must declare `content-length` and
+ * `connection: close`.
+ */
+export function endResponseBeforeUnreadBody(
+  outgoing: ServerResponse,
+  text: string,
+  encoding: "latin1" | "utf8",
+): void {
+  const incoming = outgoing.req;
+  outgoing.on("error", () => outgoing.destroy());
+  if (text === "") outgoing.flushHeaders();
+  else outgoing.write(text, encoding);
+  let remaining = outgoing.statusCode === 413 ? DISCARD_LIMITS.bytesOfTooLargeBody : DISCARD_LIMITS.bytes;
+  // The client is still able to read the reply, while its unread bytes wait in the buffers of the network.
+  const stopReading = (): void => void incoming.socket.pause();
+  incoming.on("data", (chunk: Buffer) => {
+    remaining -= chunk.length;
+    if (remaining < 0) stopReading();
+  });
+  const end = (): void => {
+    cancelTimeout();
+    if (!outgoing.writableEnded) outgoing.end();
+  };
+  const cancelTimeout = systemClock.schedule(DISCARD_LIMITS.ms, () => {
+    end();
+    // A client that has not read its reply until now loses the connection.
+    outgoing.destroy();
+  });
+  incoming.once("end", end).on("error", end);
+  outgoing.once("close", cancelTimeout);
+  // The end of a much longer body is out of reach, so reading a part of the body has no use.
+  if (Number(incoming.headers["content-length"] ?? 0) > 2 * remaining) stopReading();
+  else incoming.resume();
+}
+
+/** Responses that wait for the earlier responses of their connection. */
+const waitingResponses = new WeakMap<Socket, Set<ServerResponse>>();
+
+/**
+ * Makes sure that the response to a pipelined request emits `close` when its connection closes. Node.js 22 emits the
+ * event only for the response that is being sent, and the waiting responses would keep their shares forever. Call the
+ * function before any other event of the connection.
+ */
+export function closePipelinedResponseWithConnection(
+  { socket }: IncomingMessage,
+  outgoing: ServerResponse,
+): void {
+  if (outgoing.socket) return;
+  const waiting = waitingResponses.get(socket) ?? createWaitingResponses(socket);
+  waiting.add(outgoing);
+  outgoing.once("close", () => waiting.delete(outgoing));
+}
+
+function createWaitingResponses(socket: Socket): Set<ServerResponse> {
+  const waiting = new Set<ServerResponse>();
+  waitingResponses.set(socket, waiting);
+  socket.once("close", () => {
+    for (const response of waiting) {
+      if (response.destroyed) continue;
+      // Node.js 24 also emits `close` in the method `destroy`.
+      response.destroyed = true;
+      response.emit("close");
+    }
+  });
+  return waiting;
 }

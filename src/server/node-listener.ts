@@ -2,12 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type A2AError, parseHostAndPort } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
-import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
-import { isEncryptedSocket } from "./is-encrypted-socket.ts";
+import {
+  closePipelinedResponseWithConnection,
+  isEncryptedSocket,
+  endResponseBeforeUnreadBody,
+  isBodyUnread,
+  parseRequestTarget,
+} from "./node-adapter.ts";
 import { NodeResponseSink } from "./node-response-sink.ts";
-import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
 import { getBufferedBody } from "./read-node-body-text.ts";
-import { parseRequestTarget } from "./request-target.ts";
 
 /**
  * Converts a function from `Request` to `Response`, such as the result of `createWebhook`, to a `node:http`

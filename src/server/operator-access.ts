@@ -1,7 +1,6 @@
 import type { Caller, Observer, OperatorAccessReport, TaskStore } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { authenticateCaller } from "./auth/authenticate-caller.ts";
-import type { Authenticator, AuthenticationOption } from "./auth/authenticator.ts";
+import { authenticateCaller, type Authenticator, type AuthenticationOption } from "./auth/authenticator.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import type { CallerAgentAccess } from "./caller-agent-access.ts";
 import { listTasksWithFirstEvents, type ListedTaskPage, type TaskListConditions } from "./task-log-access.ts";

@@ -1,16 +1,28 @@
-import { generateErrorId, type Observer, type TaskStore } from "../engine/index.ts";
+import {
+  generateErrorId,
+  type Observer,
+  type TaskStore,
+  STORE_RETRY_AFTER_SECONDS,
+  type StoreHealth,
+  type StoreState,
+} from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { BasePathRequest } from "./base-path-request.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import type { CorsPolicy } from "./cors-policy.ts";
 import type { DueWorkReport } from "./due-work.ts";
-import { handleHealthRequest } from "./health-endpoints.ts";
-import type { HttpReply, HttpRequest } from "./http-exchange.ts";
+import {
+  type HttpReply,
+  type HttpRequest,
+  type ClientCertificate,
+  createJsonReply,
+} from "./http-exchange.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import type { ServerOptions } from "./server-options.ts";
 import type { StoreOpener } from "./store-opener.ts";
-import { handleTickRequest } from "./tick-endpoint.ts";
+import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
+import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
+import { isSameSecret } from "./is-same-secret.ts";
 
 type ServerPathHandler = (request: HttpRequest) => HttpReply | Promise<HttpReply> | undefined;
 
@@ -111,4 +123,138 @@ function createWorkerError(): A2AError {
   const text =
     "This server is a worker and accepts no A2A requests; send the request to a server with the role web.";
   return new A2AError("UNAVAILABLE", text);
+}
+
+/**
+ * A request to a server with a `basePath`. `BasePathRequest` removes `basePath` from the path and appends
+ * `basePath` to the origin. The router can therefore ignore `basePath`.
+ */
+class BasePathRequest implements HttpRequest {
+  readonly path: string;
+  readonly #request: HttpRequest;
+  readonly #basePath: string;
+
+  /**
+   * Throws NOT_FOUND if the path is outside `basePath`. If a host app removed `basePath` from request paths,
+   * agent cards would contain wrong URLs.
+   */
+  constructor(request: HttpRequest, basePath: string) {
+    const { path } = request;
+    if (path !== basePath && !path.startsWith(`${basePath}/`)) {
+      const text = `The path ${path.slice(0, 200)} is outside the basePath ${basePath} of this server; make the host pass full paths.`;
+      throw new A2AError("NOT_FOUND", text);
+    }
+    this.#request = request;
+    this.#basePath = basePath;
+    this.path = path.slice(basePath.length) || "/";
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+  get query(): string {
+    return this.#request.query;
+  }
+  get authority(): string | undefined {
+    return this.#request.authority;
+  }
+  get origin(): string {
+    return this.#request.origin + this.#basePath;
+  }
+  get remoteAddress(): string | undefined {
+    return this.#request.remoteAddress;
+  }
+  get byteAccount(): ByteAccount | undefined {
+    return this.#request.byteAccount;
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.header(name);
+  }
+
+  text(maxBytes: number): string | Promise<string> {
+    return this.#request.text(maxBytes);
+  }
+
+  certificate(): ClientCertificate | undefined {
+    return this.#request.certificate?.();
+  }
+}
+
+/** State of a server that the health endpoints report. */
+interface ServerHealth {
+  /** Whether the server is closing and accepts no more work. */
+  readonly isClosing: boolean;
+  /** Whether the server stops soon, and a load balancer should send no more requests. */
+  readonly isDraining: boolean;
+  readonly storeHealth: StoreHealth | undefined;
+  /** Opens the task store. Rejects if the store cannot be opened. */
+  readonly openStore: () => Promise<void>;
+}
+
+const NO_CACHE = { "cache-control": "no-store" };
+
+/**
+ * Replies to `GET /healthz` and `GET /readyz`. `/healthz` replies with
+ * 200 as long as the process handles requests. `/readyz` replies with 200 if the server accepts new messages,
+ * and otherwise with 503. A draining server also replies with 503, although it still accepts messages. The replies need
+ * no authentication, because they contain only states.
+ */
+function handleHealthRequest(request: HttpRequest, health: ServerHealth): HttpReply | Promise<HttpReply> {
+  assertHttpMethodAllowed(request, ["GET", "HEAD"]);
+  if (request.path === "/healthz") return createJsonReply(200, JSON.stringify({ status: "ok" }), NO_CACHE);
+  return createReadinessReply(health);
+}
+
+async function createReadinessReply({
+  isClosing,
+  isDraining,
+  storeHealth,
+  openStore,
+}: ServerHealth): Promise<HttpReply> {
+  let store: StoreState | "closed" = "closed";
+  if (!isClosing) {
+    store = await openStore().then(
+      () => storeHealth?.state ?? "healthy",
+      () => "closed" as const,
+    );
+  }
+  const isReady = store === "healthy" && !isDraining;
+  const status = isReady ? "ready" : isDraining ? "draining" : "unavailable";
+  const body = JSON.stringify({ status, store });
+  if (isReady) return createJsonReply(200, body, NO_CACHE);
+  return createJsonReply(503, body, { ...NO_CACHE, "retry-after": String(STORE_RETRY_AFTER_SECONDS) });
+}
+
+const MAX_SECONDS = 3600;
+
+interface TickEndpoint {
+  /** Bearer token of the endpoint. */
+  readonly token: string;
+  readonly processDueWork: (timeLimitMs: number | undefined) => Promise<DueWorkReport>;
+}
+
+/**
+ * Replies to `POST /tick`. A scheduler calls the endpoint, so that a server that
+ * runs only during requests processes its waiting turns and push notifications. The query `?seconds=20` limits the time.
+ */
+function handleTickRequest(
+  request: HttpRequest,
+  { token, processDueWork }: TickEndpoint,
+): Promise<HttpReply> {
+  assertHttpMethodAllowed(request, ["POST"]);
+  if (!isSameSecret(request.header("authorization") ?? "", `Bearer ${token}`))
+    throw new A2AError("UNAUTHENTICATED", "POST /tick requires the bearer token of the option tickToken.");
+  return processDueWork(parseTimeLimitMs(request.query)).then((report) =>
+    createJsonReply(200, JSON.stringify(report), { "cache-control": "no-store" }),
+  );
+}
+
+function parseTimeLimitMs(query: string): number | undefined {
+  const text = new URLSearchParams(query).get("seconds");
+  if (text === null) return undefined;
+  const seconds = Number(text);
+  if (seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1000;
+  const description = `is ${JSON.stringify(text.slice(0, 20))}; use a number of seconds up to ${MAX_SECONDS}`;
+  throw A2AError.invalidParams([{ field: "seconds", description }]);
 }

@@ -1,10 +1,17 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { Observer } from "../engine/index.ts";
-import type { RetentionOptions } from "../retention/index.ts";
-import { assertValidRetention } from "./assert-valid-retention.ts";
-import { isHttpUrl } from "./is-http-url.ts";
-import { createOptionError } from "./option-error.ts";
-import { assertKnownMetricsOptions, assertValidTelemetry } from "./telemetry/assert-valid-telemetry.ts";
+import {
+  assertValidRetentionOptions,
+  type RetentionOptions,
+  type RetentionPeriods,
+} from "../retention/index.ts";
+import { isHttpUrl, createOptionError } from "./option-error.ts";
+import {
+  assertKnownMetricsOptions,
+  assertValidTelemetry,
+  type MetricsOptions,
+  type TelemetryOptions,
+} from "./telemetry/telemetry-options.ts";
 import type { PeerLeniency, ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
@@ -16,7 +23,6 @@ import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-options.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import type { TrafficRecordOption } from "../trace/recording/index.ts";
-import type { MetricsOptions, TelemetryOptions } from "./telemetry/telemetry-options.ts";
 import type { TenantsOption } from "./accepted-tenants.ts";
 
 /** Part of a server in a group of servers with the same store. */
@@ -318,4 +324,21 @@ export function assertValidOptions(options: ServerOptions): void {
       throw new Error(`"cardSigning" has a key without "privateKey"; use a JWK, or PEM together with "alg".`);
     assertKnownCardSigningOptions(key);
   }
+}
+
+const assertKnownRetentionOptions = defineOptionNames<RetentionOptions>()(
+  '"retention" of createServer',
+  "agents keepEventsMs keepTasksMs keepWaitingTasksMs maxBytes maxFinishedTasks sweepIntervalMs",
+);
+const assertKnownRetentionPeriods = defineOptionNames<RetentionPeriods>()(
+  '"retention.agents" of createServer',
+  "keepEventsMs keepTasksMs keepWaitingTasksMs",
+);
+
+/** Throws an error if an option of `retention` is unknown or invalid. */
+function assertValidRetention(retention: RetentionOptions): void {
+  assertKnownRetentionOptions(retention);
+  for (const periods of Object.values(retention.agents ?? {}))
+    if (periods) assertKnownRetentionPeriods(periods);
+  assertValidRetentionOptions(retention);
 }

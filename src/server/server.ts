@@ -7,12 +7,12 @@ import {
   processDueWork,
   type DueWorkOptions,
   type DueWorkReport,
+  findWaitUntil,
+  waitForRunningWork,
 } from "./due-work.ts";
 import { countRequestBody, FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
-import { findWaitUntil, waitForRunningWork } from "./host-lifetime.ts";
 import type { HttpRequest } from "./http-exchange.ts";
-import { startStoreGaugeReports } from "./maintenance/store-gauge-reports.ts";
-import { StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
+import { startStoreGaugeReports, StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { composeRequestHandler } from "./request-handler.ts";

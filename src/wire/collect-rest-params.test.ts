@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { A2AError } from "../protocol/index.ts";
-import { collectRestParams } from "./collect-rest-params.ts";
+import { collectRestParams, matchRoute } from "./v1/binding-dialects.ts";
 import { decodeParams } from "./v1/index.ts";
-import { matchRoute } from "./v1/routes.ts";
 
 describe("a REST path", () => {
   it.each([

@@ -1,6 +1,6 @@
 import type { A2AError, LogEvent, OperationName, Operations, StreamingOperation } from "../protocol/index.ts";
 import type { SpecPatchVersion } from "./error-mappings.ts";
-import type { JsonRpcId } from "./json-rpc-id.ts";
+import type { JsonRpcId } from "./json-rpc.ts";
 import type { PeerLeniency } from "./leniency.ts";
 import type { RouteMatcher } from "./route-matcher.ts";
 

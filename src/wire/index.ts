@@ -10,7 +10,7 @@ export { ERROR_MAPPINGS, toA2AErrorName, getHttpAndGrpcErrorStatus } from "./err
 export type { GrpcError } from "./grpc-error.ts";
 export { fromGrpcError, toGrpcError } from "./grpc-error.ts";
 export { countJsonValues, DEFAULT_MAX_JSON_VALUES, parseBoundedJson } from "./bounded-json.ts";
-export type { JsonRpcId } from "./json-rpc-id.ts";
+export type { JsonRpcId } from "./json-rpc.ts";
 export type { JsonRpcRequest } from "./json-rpc.ts";
 export {
   decodeJsonRpcRequest,

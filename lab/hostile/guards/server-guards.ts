@@ -46,7 +46,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "pipelined-response-closes",
-    file: "src/server/close-pipelined-response.ts",
+    file: "src/server/node-adapter.ts",
     find: "  if (outgoing.socket) return;",
     replace: "  if (Math.random() <= 1) return;",
     noticedBy: { test: "src/server/close-pipelined-response.test.ts" },
@@ -130,7 +130,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "wrong-password-penalties",
-    file: "src/server/auth/wrong-password-penalties.ts",
+    file: "src/server/auth/password-check-queue.ts",
     find: "if (waitMs <= 0) return undefined;",
     replace: "return undefined;",
     noticedBy: { test: "src/server/auth/password-check-queue.test.ts" },

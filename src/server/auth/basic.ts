@@ -1,9 +1,8 @@
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { systemClock, type Caller } from "../../engine/index.ts";
 import { computeSaltedDigest } from "./salted-digest.ts";
-import { PasswordCheckQueue } from "./password-check-queue.ts";
+import { PasswordCheckQueue, WrongPasswordPenalties } from "./password-check-queue.ts";
 import { PasswordHash } from "./password-hash.ts";
-import { WrongPasswordPenalties } from "./wrong-password-penalties.ts";
 import {
   getAuthorizationCredentials,
   assertValidScopes,

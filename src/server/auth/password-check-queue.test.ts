@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { PasswordCheckQueue } from "./password-check-queue.ts";
-import { WrongPasswordPenalties } from "./wrong-password-penalties.ts";
+import { PasswordCheckQueue, WrongPasswordPenalties } from "./password-check-queue.ts";
 
 let timeMs: number;
 let penalties: WrongPasswordPenalties;

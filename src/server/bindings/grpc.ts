@@ -23,8 +23,8 @@ import {
 } from "../../wire/index.ts";
 import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import { authenticateCaller } from "../auth/authenticate-caller.ts";
-import { createConnectionGuard } from "../connection-guard.ts";
+import { authenticateCaller } from "../auth/authenticator.ts";
+import { createConnectionGuard } from "../guarded-http-server.ts";
 import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";
 import type { ByteAccount } from "../byte-ledger/byte-ledger.ts";
 import type { ClientCertificate, RequestMetadata } from "../http-exchange.ts";

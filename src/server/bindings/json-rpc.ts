@@ -14,7 +14,7 @@ import {
 import * as v1 from "../../wire/v1/index.ts";
 import { createJsonReply, type HttpReply, type HttpRequest, type RequestMetadata } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";
-import { reserveEncodedResponse } from "../response-reservation.ts";
+import { reserveEncodedResponse, stringifyResult } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
 import { loadSimpleDialect, loadV03 } from "./load-v0-3.ts";
@@ -26,7 +26,6 @@ import {
   resolveProtocolVersion,
   type BindingContext,
 } from "./request-pipeline.ts";
-import { stringifyResult } from "./stringify-result.ts";
 
 /**
  * Performs the operation of a JSON-RPC request (A2A §9). Authenticates the caller before reading the request

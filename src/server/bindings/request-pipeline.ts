@@ -3,8 +3,16 @@ import {
   type AgentDescription,
   type Caller,
   type ServiceParameters,
+  createPushNotSupportedError,
 } from "../../engine/index.ts";
-import { A2AError, isStreamingOperation, type OperationName } from "../../protocol/index.ts";
+import {
+  A2AError,
+  isStreamingOperation,
+  type OperationName,
+  findIdViolation,
+  type FieldViolation,
+  type Operations,
+} from "../../protocol/index.ts";
 import {
   negotiateVersion,
   type OperationCodec,
@@ -13,11 +21,8 @@ import {
   type SpecPatchVersion,
 } from "../../wire/index.ts";
 import type { TenantAcceptanceCheck } from "../accepted-tenants.ts";
-import { authenticateCaller } from "../auth/authenticate-caller.ts";
-import { AuthChallengeError, createUnauthenticatedError } from "../auth/authenticator.ts";
+import { authenticateCaller, AuthChallengeError, createUnauthenticatedError } from "../auth/authenticator.ts";
 import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
-import { assertValidIds } from "../assert-valid-ids.ts";
-import { assertOperationSupported } from "../assert-operation-supported.ts";
 import { activateExtensions, buildExtensionHeaders } from "../extensions.ts";
 import { isServerExtension, selectServerExtensions } from "../server-extensions.ts";
 import type { ByteLedger } from "../byte-ledger/byte-ledger.ts";
@@ -29,7 +34,7 @@ import type { ObservedOperation, OperationObserver } from "../telemetry/operatio
 import type { OperationResultOrStream } from "../operation-outcome.ts";
 import { composePerformOperation, type OperationPerformer } from "../perform-operation.ts";
 import type { ServedAgent } from "../served-agent.ts";
-import type { RefusedRequest } from "../traffic/refusal-recorder.ts";
+import type { RefusedRequest } from "../traffic/server-traffic-recorder.ts";
 import type { TrafficRecording } from "../traffic/traffic-recording.ts";
 
 /** Server settings and services that the protocol bindings use to handle a request. */
@@ -148,7 +153,7 @@ type OperationResultOrStreamWithHeaders = OperationResultOrStream & {
 /**
  * Decodes the parameters of an operation and performs the operation, for all protocol bindings and A2A versions.
  */
-export type OperationHandler = (
+type OperationHandler = (
   authenticated: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
   encoded: EncodedOperationParamsWithCodec,
@@ -305,3 +310,74 @@ export function buildErrorHeaders(error: A2AError): Record<string, string> {
   if (retryAfter !== undefined) headers["retry-after"] = String(Math.ceil(retryAfter));
   return headers;
 }
+
+/** Parameters of an operation, with the members that can be ids. */
+type OperationParams = Operations[OperationName]["params"];
+
+/**
+ * Throws INVALID_PARAMS if an id in the parameters of an operation is too long or has control characters. The
+ * server generates the ids of tasks, so other operations need no exception for long ids. A store of an older
+ * version of Colloquy may contain long ids of contexts and webhooks. Operations that only find a context or a
+ * webhook therefore accept every id.
+ */
+export function assertValidIds(operation: OperationName, params: OperationParams): void {
+  const violations: FieldViolation[] = [];
+  const check = (field: string, id: string | undefined): void => {
+    const description = id === undefined ? undefined : findIdViolation(id);
+    if (description !== undefined) violations.push({ field, description });
+  };
+  check("tenant", params.tenant);
+  if ("message" in params) {
+    const { messageId, taskId, contextId, referenceTaskIds } = params.message;
+    check("message.messageId", messageId);
+    check("message.taskId", taskId);
+    check("message.contextId", contextId);
+    if (referenceTaskIds)
+      for (const [index, id] of referenceTaskIds.entries()) check(`message.referenceTaskIds[${index}]`, id);
+    check(
+      "configuration.taskPushNotificationConfig.id",
+      params.configuration?.taskPushNotificationConfig?.id,
+    );
+  } else {
+    if ("taskId" in params) check("taskId", params.taskId);
+    if ("id" in params && !OPERATIONS_ON_STORED_WEBHOOKS.has(operation)) check("id", params.id);
+  }
+  if (violations.length > 0) throw A2AError.invalidParams(violations);
+}
+
+/** Operations whose `id` is the id of an existing webhook. */
+const OPERATIONS_ON_STORED_WEBHOOKS: ReadonlySet<OperationName> = new Set<OperationName>([
+  "GetTaskPushNotificationConfig",
+  "DeleteTaskPushNotificationConfig",
+]);
+
+/**
+ * Throws an error if an operation requires a capability that the agent card does not declare (A2A §3.3.4).
+ * The server checks capabilities before it decodes the parameters of an operation.
+ */
+function assertOperationSupported(
+  operation: OperationName,
+  { capabilities = {} }: AgentDescription,
+  version: ProtocolVersion,
+): void {
+  if (isStreamingOperation(operation) && capabilities.streaming !== true) {
+    throw new A2AError(
+      "UNSUPPORTED_OPERATION",
+      "This agent does not support streaming; use SendMessage and GetTask.",
+    );
+  }
+  if (PUSH_OPERATIONS.has(operation) && capabilities.pushNotifications !== true)
+    throw createPushNotSupportedError();
+  if (operation === "GetExtendedAgentCard" && capabilities.extendedAgentCard !== true) {
+    // 0.3 defines only this error for a missing extended card.
+    const reason = version === "0.3" ? "EXTENDED_AGENT_CARD_NOT_CONFIGURED" : "UNSUPPORTED_OPERATION";
+    throw new A2AError(reason, "This agent has no extended card; use its public card.");
+  }
+}
+
+const PUSH_OPERATIONS: ReadonlySet<OperationName> = new Set([
+  "CreateTaskPushNotificationConfig",
+  "GetTaskPushNotificationConfig",
+  "ListTaskPushNotificationConfigs",
+  "DeleteTaskPushNotificationConfig",
+]);

@@ -6,15 +6,16 @@ import {
   type ProtocolVersion,
   type RestDialect,
   type SpecPatchVersion,
+  getHttpAndGrpcErrorStatus,
 } from "../../wire/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import type { HttpReply, HttpRequest } from "../http-exchange.ts";
+import { type HttpReply, type HttpRequest, createJsonReply } from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
-import { reserveEncodedResponse } from "../response-reservation.ts";
+import { reserveEncodedResponse, stringifyResult } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
-import { loadV03 } from "./load-v0-3.ts";
-import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
+import { loadV03, loadSimpleDialect } from "./load-v0-3.ts";
+import { MethodNotAllowedError, assertHttpMethodAllowed } from "./method-not-allowed-error.ts";
 import {
   buildExtendedCardCacheHeaders,
   authenticateRequest,
@@ -22,9 +23,8 @@ import {
   buildErrorHeaders,
   resolveProtocolVersion,
   type BindingContext,
+  type AuthenticatedRequest,
 } from "./request-pipeline.ts";
-import { stringifyResult } from "./stringify-result.ts";
-import { handleTaskEvents, matchTaskEventsPath } from "./task-events-endpoint.ts";
 
 /**
  * Performs the operation of an HTTP+JSON request (A2A §11). The parameter `path` is the request path without
@@ -205,4 +205,53 @@ function createRestStreamEncoder(
     },
     ...createLastEventMatcher(dialect, operation),
   };
+}
+
+/**
+ * Returns the task id in the path `/tasks/{taskId}/events`. The simple dialect has no other REST path.
+ * Returns `undefined` if the path is different or the request is not A2A 0.3.
+ */
+function matchTaskEventsPath(
+  request: HttpRequest,
+  context: BindingContext,
+  path: string,
+): string | undefined {
+  const [, id] = /^\/tasks\/([^/]+)\/events$/.exec(path) ?? [];
+  if (!context.simpleDialect || id === undefined) return undefined;
+  try {
+    return resolveProtocolVersion(request, context, undefined) === "0.3" ? decodeURIComponent(id) : undefined;
+  } catch {
+    // For an unsupported version or an invalid encoding, the HTTP+JSON binding returns the error.
+    return undefined;
+  }
+}
+
+/**
+ * Streams the events of a task until the task ends or waits for its user. With `Last-Event-ID`, streams only the
+ * events after that event. When `tasks/create` returns, the task already has events. The stream therefore starts
+ * with the first event.
+ */
+async function handleTaskEvents(
+  authenticated: AuthenticatedRequest,
+  context: BindingContext,
+  taskId: string,
+): Promise<HttpReply> {
+  const { taskEventStreamCodec, toSimpleError } = await loadSimpleDialect();
+  try {
+    assertHttpMethodAllowed(authenticated.request, ["GET"]);
+    const outcome = await context.handleOperation(authenticated, "SubscribeToTask", {
+      codec: taskEventStreamCodec,
+      binding: "HTTP+JSON",
+      version: "0.3",
+      params: { taskId },
+      serviceDefaults: { resumeAfterSeq: 0, endsAtInputRequest: true },
+    });
+    if (!("stream" in outcome)) throw new Error("SubscribeToTask returned no stream");
+    return context.eventStreams.createSseHttpReply(outcome.stream, taskEventStreamCodec, outcome.headers);
+  } catch (thrown) {
+    const error = context.reportError("task events", thrown);
+    const { http } = getHttpAndGrpcErrorStatus(error.reason, context.specRevision);
+    const body = JSON.stringify({ error: toSimpleError(error) });
+    return createJsonReply(http, body, buildErrorHeaders(error));
+  }
 }

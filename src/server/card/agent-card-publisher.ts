@@ -23,7 +23,7 @@ import { signCard } from "./sign-card.ts";
 import { addServerExtensions } from "../server-extensions.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
-import { buildHttpInterfaces } from "./agent-interfaces.ts";
+import type { ProtocolVersion } from "../../wire/index.ts";
 
 const DEFAULT_MAX_AGE_SECONDS = 300;
 /**
@@ -302,4 +302,23 @@ function toAgentCard(description: AgentDescription, supportedInterfaces: AgentIn
  */
 function createDefaultSkill(name: string, description: string): AgentSkill {
   return { id: name, name, description: description || name, tags: ["agent"] };
+}
+
+/**
+ * Returns the JSON-RPC and HTTP+JSON interfaces of an agent for each A2A version, in order of preference. The
+ * JSON-RPC and HTTP+JSON interfaces have the same `url`. For HTTP+JSON, A2A 0.3 clients append `/v1/…` to
+ * this `url`. A2A 0.3 interfaces have no `tenant`.
+ */
+function buildHttpInterfaces(
+  url: string,
+  versions: readonly ProtocolVersion[],
+  tenant: string | undefined,
+): AgentInterface[] {
+  return versions.flatMap((protocolVersion) => {
+    const common = { protocolVersion, ...(tenant && protocolVersion === "1.0" ? { tenant } : {}) };
+    return [
+      { url, protocolBinding: "JSONRPC", ...common },
+      { url, protocolBinding: "HTTP+JSON", ...common },
+    ];
+  });
 }

@@ -8,6 +8,7 @@ import {
   type SweepReport,
   type TaskSelector,
   type TaskStore,
+  type Clock,
 } from "../../engine/index.ts";
 import { RetentionService, type RetentionOptions } from "../../retention/index.ts";
 import { A2AError } from "../../protocol/index.ts";
@@ -170,4 +171,26 @@ function assertSelectsSomeTasks({ taskId, contextId, principal }: TaskSelector):
   if (taskId !== undefined || contextId !== undefined || principal !== undefined) return;
   const description = "no tasks are selected; set taskId, contextId, or principal";
   throw A2AError.invalidParams([{ field: "selector", description }]);
+}
+
+/** Time between two reports in milliseconds. */
+const REPORT_INTERVAL_MS = 10_000;
+
+/**
+ * Reports the gauges of an open store at once and every 10 seconds, if the store has gauges and the observer listens.
+ * Returns a function that stops the reports.
+ */
+export function startStoreGaugeReports(
+  { readGauges }: Pick<TaskStore, "readGauges">,
+  { onStoreGauges }: Pick<Observer, "onStoreGauges">,
+  clock: Clock,
+): () => void {
+  if (!readGauges || !onStoreGauges) return () => {};
+  let cancelNext: (() => void) | undefined;
+  const report = (): void => {
+    onStoreGauges(readGauges());
+    cancelNext = clock.schedule(REPORT_INTERVAL_MS, report);
+  };
+  report();
+  return () => cancelNext?.();
 }

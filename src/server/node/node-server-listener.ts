@@ -1,12 +1,15 @@
-import { isLoopbackHost } from "../../protocol/index.ts";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { isLoopbackHost } from "../../protocol/index.ts";
 import { startGrpcServer, type GrpcServer } from "../bindings/grpc.ts";
-import { closePipelinedResponseWithConnection } from "../close-pipelined-response.ts";
+import {
+  closePipelinedResponseWithConnection,
+  getOriginalUrl,
+  NodeRequest,
+  sendReply,
+} from "../node-adapter.ts";
 import { createGuardedHttpServer } from "../guarded-http-server.ts";
-import { explainListenError } from "../listen-errors.ts";
 import { assertSafeToListenOnHost, findPublicUrlWarning } from "../loopback-protection.ts";
-import { getOriginalUrl, NodeRequest, sendReply } from "../node-adapter.ts";
 import { respondWithFetchHandler } from "../node-listener.ts";
 import { getAgentPath } from "../served-agent.ts";
 import {
@@ -136,4 +139,22 @@ function createRequestListener(host: ListenerHost): Server["listener"] {
       );
     else void host.handleRequest(request).then((reply) => sendReply(reply, request, outgoing, stallWatch));
   };
+}
+
+/** Advice by the code of an error that `listen` of `node:http` reports. */
+const LISTEN_ERROR_ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    "another process uses the port; stop that process, or choose another port (0 for any free port)",
+  EACCES: "the port requires more permissions; choose a port above 1023",
+  EADDRNOTAVAIL: "this machine does not have the address; use 127.0.0.1, or 0.0.0.0 for all addresses",
+  ENOTFOUND: "the host name is unknown; use 127.0.0.1, or 0.0.0.0 for all addresses",
+};
+
+/** Adds advice to an error of the HTTP listener, and keeps the code of the error. */
+function explainListenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const { code = "" } = error;
+  const advice = LISTEN_ERROR_ADVICE[code];
+  if (advice === undefined) return error;
+  const text = `The server cannot listen on ${host}:${port}: ${advice}.`;
+  return Object.assign(new Error(text, { cause: error }), { code });
 }

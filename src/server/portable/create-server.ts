@@ -1,4 +1,4 @@
-import type { Agent, TaskStore } from "../../engine/index.ts";
+import { type Agent, type TaskStore, withSafeListeners } from "../../engine/index.ts";
 import type { RetentionOptions } from "../../retention/index.ts";
 import { redactUserInfo } from "../../logging/index.ts";
 import { resolveStore, type StoreOption } from "../resolve-store.ts";
@@ -6,7 +6,29 @@ import type { Server } from "../server-interface.ts";
 import type { ServerOptions } from "../server-options.ts";
 import type { ServerListener, ServerPlatform } from "../server-platform.ts";
 import { createServerOnPlatform } from "../server.ts";
-import { createPortableTelemetry } from "./portable-telemetry.ts";
+import { createRunTracing } from "../telemetry/create-run-tracing.ts";
+
+/** Continues the traces of callers, without spans and metrics. Only Node.js, Bun, and Deno have tracers that record. */
+const createPortableTelemetry: ServerPlatform["createTelemetry"] = ({
+  telemetry = {},
+  metrics,
+  observer,
+  findCard,
+}) => {
+  if (metrics || (telemetry && telemetry.otlp !== undefined))
+    throw new Error(
+      `The options "metrics" and "telemetry.otlp" require Node.js, Bun, or Deno; omit the options.`,
+    );
+  return {
+    observer: withSafeListeners(observer),
+    runTracing: telemetry ? createRunTracing({ findCard, buildRunAttributes: () => ({}) }) : undefined,
+    operationObserver: undefined,
+    open: () => Promise.resolve(),
+    listen: () => Promise.resolve(undefined),
+    handleMetricsRequest: () => undefined,
+    close: () => Promise.resolve(),
+  };
+};
 
 /** The platform of runtimes with web standards only. */
 export const PORTABLE_PLATFORM: ServerPlatform = {

@@ -1,5 +1,6 @@
-import type { Server as HttpServer } from "node:http";
+import { type Server as HttpServer, createServer, type Server } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type Engine,
   type Observer,
@@ -15,6 +16,10 @@ import {
   MetricRegistry,
   onTelemetryError,
   type RunningOtlpExport,
+  PROMETHEUS_CONTENT_TYPE,
+  renderPrometheusText,
+  installTraceScopeStorage,
+  type TraceScope,
 } from "../../telemetry/index.ts";
 import {
   publishMetricsIfRegistered,
@@ -24,8 +29,6 @@ import {
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { combineObservers } from "./combine-observers.ts";
 import { createRunTracing } from "./create-run-tracing.ts";
-import { installNodeTraceScope } from "./install-trace-scope.ts";
-import { createMetricsListener, handleMetricsRequest } from "./metrics-endpoint.ts";
 import {
   createMetricsObserver,
   recordOperation,
@@ -35,6 +38,9 @@ import {
 } from "./metrics-observer.ts";
 import { OperationObserver } from "./operation-observer.ts";
 import type { MetricsOptions, TelemetryOptions } from "./telemetry-options.ts";
+import { A2AError, findHostRefusal } from "../../protocol/index.ts";
+import { assertHttpMethodAllowed } from "../bindings/method-not-allowed-error.ts";
+import { isSameSecret } from "../is-same-secret.ts";
 
 const DEFAULT_METRIC_INTERVAL_MS = 60_000;
 
@@ -48,7 +54,7 @@ export interface ServerTelemetryDependencies {
 }
 
 /** State of a server that gauges show. */
-export interface ServerGauges {
+interface ServerGauges {
   readonly store: Pick<TaskStore, "readGauges" | "health">;
   readonly countOpenStreams: () => number;
   readonly listEngines: () => readonly Pick<Engine, "agentId" | "waitingTurnCounts">[];
@@ -180,4 +186,51 @@ export class ServerTelemetry {
     registry.set("nodejs.eventloop.delay.p99", delay.count === 0 ? 0 : delay.percentile(99) / 1e9);
     delay.reset();
   }
+}
+
+const METRICS_PATH = "/metrics";
+
+/**
+ * Replies to `GET /metrics` with the metrics in the format of Prometheus, or returns `undefined` for other paths. Without
+ * a token, the endpoint does not exist.
+ */
+export function handleMetricsRequest(
+  request: HttpRequest,
+  { token, registry }: { readonly token: string | undefined; readonly registry: MetricRegistry | undefined },
+): HttpReply | undefined {
+  if (token === undefined || !registry || request.path !== METRICS_PATH) return undefined;
+  assertHttpMethodAllowed(request, ["GET", "HEAD"]);
+  if (!isSameSecret(request.header("authorization") ?? "", `Bearer ${token}`))
+    throw new A2AError(
+      "UNAUTHENTICATED",
+      "GET /metrics requires the bearer token of the option metrics.token.",
+    );
+  const headers = { "content-type": PROMETHEUS_CONTENT_TYPE, "cache-control": "no-store" };
+  return { status: 200, headers, body: renderPrometheusText(registry) };
+}
+
+/**
+ * Creates an HTTP server that replies to `GET /metrics` without authentication, for a port inside of the network. On
+ * loopback, the server refuses foreign Host headers, so that web pages cannot read the metrics by DNS rebinding.
+ */
+function createMetricsListener(registry: MetricRegistry, host: string): Server {
+  return createServer((request, response) => {
+    const refusal = findHostRefusal(request.headersDistinct["host"], host);
+    const isFound = request.url?.split("?", 1)[0] === METRICS_PATH;
+    const isAllowed = request.method === "GET" || request.method === "HEAD";
+    if (refusal !== undefined) response.writeHead(refusal).end();
+    else if (!isFound || !isAllowed) response.writeHead(isFound ? 405 : 404).end();
+    else
+      response
+        .writeHead(200, { "content-type": PROMETHEUS_CONTENT_TYPE, "cache-control": "no-store" })
+        .end(renderPrometheusText(registry));
+  });
+}
+
+/**
+ * Lets clients find the trace of the agent that calls them. The storage costs 0.6 µs per run on Node.js 24
+ * (docs/decisions/034-traces-without-code.md).
+ */
+export function installNodeTraceScope(): void {
+  installTraceScopeStorage(() => new AsyncLocalStorage<TraceScope>());
 }

@@ -22,10 +22,8 @@ import {
 import { findRequestIds, findResultTask, type RequestLine, type StreamEndLine } from "../../trace/index.ts";
 import type { OpenTrafficRecord, TrafficWriter } from "../../trace/recording/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
-import type { RequestMetadata } from "../http-exchange.ts";
+import type { RequestMetadata, HttpRequest } from "../http-exchange.ts";
 import { hookSubscription, type OperationResultOrStream } from "../operation-outcome.ts";
-import { selectRecordedHeaders } from "./recorded-headers.ts";
-import { RefusalRecorder, type RefusedRequest } from "./refusal-recorder.ts";
 
 /** Larger results are recorded without their content, because their events are in the record. */
 const MAX_RESULT_SIZE = 65_536;
@@ -278,4 +276,102 @@ function recordStream(subscription: Subscription, writer: TrafficWriter, call: s
       else recordEnd("completed");
     },
   });
+}
+
+/** A request that the server refused before it knew the operation. */
+export interface RefusedRequest {
+  readonly request: Pick<HttpRequest, "path" | "header">;
+  /** HTTP method, or the operation of a gRPC call. */
+  readonly operation: string;
+  readonly binding: RequestLine["binding"];
+  /** Id of the agent. Missing if the path of the request names no agent. */
+  readonly agentId?: string | undefined;
+  /** The caller. Missing if the caller is not authenticated. */
+  readonly caller?: Caller | undefined;
+  readonly status: number | string;
+  readonly error: A2AError;
+  /** Time at which the request arrived, on the monotonic clock. */
+  readonly startMs: number;
+}
+
+/** Callers without credentials must not be able to displace the other lines of a record with a limited size. */
+const MAX_REFUSALS_PER_SECOND = 20;
+
+/** Records refused requests as requests with a failed response, up to a limit per second. */
+export class RefusalRecorder {
+  readonly #writer: TrafficWriter;
+  readonly #getAgentName: (agentId: string) => string;
+  readonly #monotonicNow: () => number;
+  #secondStartMs = Number.NEGATIVE_INFINITY;
+  #recordedInSecond = 0;
+  #unrecorded = 0;
+
+  constructor(
+    writer: TrafficWriter,
+    getAgentName: (agentId: string) => string,
+    monotonicNow: () => number = () => performance.now(),
+  ) {
+    this.#writer = writer;
+    this.#getAgentName = getAgentName;
+    this.#monotonicNow = monotonicNow;
+  }
+
+  record({ request, operation, binding, agentId, caller, status, error, startMs }: RefusedRequest): void {
+    const nowMs = this.#monotonicNow();
+    if (nowMs - this.#secondStartMs >= 1_000) {
+      this.#secondStartMs = nowMs;
+      this.#recordedInSecond = 0;
+    }
+    if (this.#recordedInSecond >= MAX_REFUSALS_PER_SECOND) {
+      this.#unrecorded += 1;
+      return;
+    }
+    this.#recordedInSecond += 1;
+    const others = this.#unrecorded > 0 ? ` (${this.#unrecorded} earlier refusals are not recorded)` : "";
+    this.#unrecorded = 0;
+    const call = this.#writer.createCallId();
+    const traceparent = request.header("traceparent");
+    this.#writer.write({
+      kind: "request",
+      call,
+      to: agentId === undefined ? "server" : this.#getAgentName(agentId),
+      ...(caller && caller.principal !== "" && { from: caller.principal }),
+      binding,
+      operation,
+      url: request.path,
+      ...(traceparent !== undefined && { traceparent }),
+      headers: selectRecordedHeaders(request),
+    });
+    this.#writer.write({
+      kind: "response",
+      call,
+      status,
+      duration_ms: Math.round((nowMs - startMs) * 1_000) / 1_000,
+      error: `${error.reason}: ${error.message}${others}`,
+    });
+  }
+}
+
+/** Request headers that the record contains. */
+const RECORDED_HEADERS = [
+  "a2a-version",
+  "a2a-extensions",
+  "x-a2a-extensions",
+  "accept",
+  "content-type",
+  "idempotency-key",
+  "last-event-id",
+  "traceparent",
+  "tracestate",
+  "user-agent",
+];
+
+/** Returns the headers of a request that the record contains. */
+function selectRecordedHeaders(request: Pick<HttpRequest, "header">): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of RECORDED_HEADERS) {
+    const value = request.header(name);
+    if (value !== undefined) headers[name] = value;
+  }
+  return headers;
 }

@@ -4,4 +4,4 @@
  * A server supports the simple dialect at the same URL as A2A 0.3.
  */
 export { createSimpleDialect, taskEventStreamCodec } from "./simple-json-rpc-dialect.ts";
-export { toSimpleError } from "./to-simple-error.ts";
+export { toSimpleError } from "./encode.ts";

@@ -1,7 +1,14 @@
 import type { OperationName, Operations } from "../../protocol/index.ts";
 import type { OperationCodec, SseEventEncoder, JsonRpcDialect } from "../dialect.ts";
-import { toSimpleError } from "./to-simple-error.ts";
-import { encodeEndOfInterruptedTask, encodeEventAsSseFrames, encodeFailureFrame } from "./encode-events.ts";
+import {
+  toSimpleError,
+  encodeEndOfInterruptedTask,
+  encodeEventAsSseFrames,
+  encodeFailureFrame,
+  encodeCreatedTask,
+  encodeSendResponse,
+  encodeTask,
+} from "./encode.ts";
 import {
   decodeCreateTask,
   decodeGetTask,
@@ -9,7 +16,6 @@ import {
   findSimpleMethodOfRequest,
   type SimpleMethod,
 } from "./decode-params.ts";
-import { encodeCreatedTask, encodeSendResponse, encodeTask } from "./encode.ts";
 
 /** Context that the codec needs to translate a request of the simple dialect. */
 interface SimpleDialectOptions {

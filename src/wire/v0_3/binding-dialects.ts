@@ -1,4 +1,10 @@
-import type { OperationName, EventTextEncoder } from "../../protocol/index.ts";
+import {
+  type OperationName,
+  type EventTextEncoder,
+  A2AError,
+  isObject,
+  type JsonValue,
+} from "../../protocol/index.ts";
 import type { JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
 import type { PeerLeniency } from "../leniency.ts";
 import { decodeParams } from "./decode.ts";
@@ -8,8 +14,28 @@ import { isLastEvent } from "./is-last-event.ts";
 import { toProtoResult } from "./proto-encode.ts";
 import { selectProtoFileBytes, type ProtoFileBytes } from "./proto-file-bytes.ts";
 import { createProtoJsonCodec, protoJsonCodec } from "./proto-json-codec.ts";
-import { hasMessageInProtoForm, collectRestParams } from "./rest-params.ts";
-import { matchRoute } from "./routes.ts";
+import { createRouteMatcher, type RouteMatcher, type RestRoute } from "../route-matcher.ts";
+
+/**
+ * HTTP routes of A2A 0.3 §3.5.3, below the agent's URL. A2A 0.3 also lists a route for listing tasks, but
+ * does not specify the parameters or the result.
+ */
+const REST_ROUTES: readonly RestRoute[] = [
+  ["SendMessage", "POST", "/v1/message:send"],
+  ["SendStreamingMessage", "POST", "/v1/message:stream"],
+  ["GetTask", "GET", "/v1/tasks/{id}"],
+  ["CancelTask", "POST", "/v1/tasks/{id}:cancel"],
+  // The text of the specification requires POST, and its proto requires GET.
+  ["SubscribeToTask", "POST GET", "/v1/tasks/{id}:subscribe"],
+  ["GetExtendedAgentCard", "GET", "/v1/card"],
+  ["CreateTaskPushNotificationConfig", "POST", "/v1/tasks/{id}/pushNotificationConfigs"],
+  ["ListTaskPushNotificationConfigs", "GET", "/v1/tasks/{id}/pushNotificationConfigs"],
+  ["GetTaskPushNotificationConfig", "GET", "/v1/tasks/{id}/pushNotificationConfigs/{configId}"],
+  ["DeleteTaskPushNotificationConfig", "DELETE", "/v1/tasks/{id}/pushNotificationConfigs/{configId}"],
+];
+
+/** Returns the operation for the HTTP method and path of a 0.3 request. */
+export const matchRoute: RouteMatcher = createRouteMatcher(REST_ROUTES, { tenants: false });
 
 /** Operations by their JSON-RPC method names in A2A 0.3 §3.5.6. */
 const OPERATIONS_BY_JSON_RPC_METHOD: Readonly<Record<string, OperationName>> = {
@@ -80,4 +106,61 @@ export function selectRestDialect(userAgent: string | undefined, leniency: PeerL
 /** Returns the dialect of A2A 0.3 over gRPC in which a client expects files. */
 export function selectProtoDialect(userAgent: string | undefined, leniency: PeerLeniency): ProtoDialect {
   return selectProtoFileBytes(userAgent, leniency) === "bytes" ? protoDialect : base64TextProtoDialect;
+}
+
+/**
+ * Collects the parameters of a REST request from the path and from the query or the body. The result has
+ * the form of JSON-RPC parameters. The function does not validate the message in the body, because the
+ * decoder validates the message.
+ */
+export function collectRestParams(
+  operation: OperationName,
+  { id, configId }: Record<string, string>,
+  query: URLSearchParams,
+  body: unknown,
+): unknown {
+  if (id === undefined) return operation === "GetExtendedAgentCard" ? {} : body;
+  if (operation === "CreateTaskPushNotificationConfig") return toCreatePushConfigParams(id, body);
+  if (configId !== undefined) return { id, pushNotificationConfigId: configId };
+  if (operation === "CancelTask") return isObject(body) ? { ...body, id } : { id };
+  const historyLength = query.get("historyLength") ?? query.get("history_length");
+  return operation === "GetTask" && historyLength !== null ? { id, historyLength } : { id };
+}
+
+/**
+ * Converts the body of a request that creates a push notification configuration. Clients send the
+ * configuration in three forms:
+ * - the request message of the proto, with a `config` member
+ * - only the `config` object, as the annotation in the proto specifies
+ * - the parameters of the JSON-RPC method
+ */
+function toCreatePushConfigParams(taskId: string, body: unknown): unknown {
+  if (!isObject(body)) return body ?? { taskId };
+  const request = isObject(body["config"]) ? body["config"] : body;
+  if (request["taskId"] !== undefined && request["taskId"] !== taskId) {
+    const description = `is ${JSON.stringify(taskId)} in the path but has another value in the body; send only one`;
+    throw A2AError.invalidParams([{ field: "taskId", description }]);
+  }
+  const config = request["pushNotificationConfig"] ?? request["push_notification_config"];
+  const id = body["configId"] ?? body["config_id"];
+  if (config === undefined) return { taskId };
+  return { taskId, pushNotificationConfig: isObject(config) ? withPushConfigId(id, config) : config };
+}
+
+function withPushConfigId(
+  id: JsonValue | undefined,
+  config: Record<string, JsonValue>,
+): Record<string, JsonValue> {
+  return id === undefined || (config["id"] ?? "") !== "" ? config : { ...config, id };
+}
+
+/**
+ * Returns `true` if the message in the body has the form of the 0.3 proto instead of the JSON-RPC types.
+ * The specification of 0.3 does not state which form HTTP+JSON requires.
+ */
+function hasMessageInProtoForm(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  const message = body["message"] ?? body["request"];
+  if (!isObject(message) || "kind" in message || "parts" in message) return false;
+  return message["role"] !== "user";
 }

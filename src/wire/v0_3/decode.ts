@@ -7,21 +7,7 @@ import {
 import type { PeerLeniency } from "../leniency.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 import { throwListTasksUnsupported } from "./encode.ts";
-import {
-  CANCEL_TASK_PARAMS_SCHEMA,
-  DELETE_PUSH_CONFIG_PARAMS_SCHEMA,
-  GET_PUSH_CONFIG_PARAMS_SCHEMA,
-  GET_TASK_PARAMS_SCHEMA,
-  LIST_PUSH_CONFIGS_PARAMS_SCHEMA,
-  LIST_PUSH_CONFIGS_RESULT_SCHEMA,
-  RESUBSCRIBE_PARAMS_SCHEMA,
-  SEND_MESSAGE_PARAMS_SCHEMA,
-  SEND_MESSAGE_RESPONSE_SCHEMA,
-  SET_PUSH_CONFIG_PARAMS_SCHEMA,
-  STREAM_RESPONSE_SCHEMA,
-  TASK_SCHEMA,
-  TASK_PUSH_CONFIG_SCHEMA,
-} from "./json-rpc-schema.ts";
+import * as schemas from "./json-rpc-schema.ts";
 import { ANY_TO_EMPTY_OBJECT_SCHEMA } from "../v1/schema.ts";
 
 /** Schemas of the parameters or results of all operations. */
@@ -36,30 +22,30 @@ export type OperationSchemas<About extends "params" | "result"> = {
 export const UNSUPPORTED_OPERATION_SCHEMA: DecodingSchema<never> = { decode: throwListTasksUnsupported };
 
 const PARAMS_SCHEMAS: OperationSchemas<"params"> = {
-  SendMessage: SEND_MESSAGE_PARAMS_SCHEMA,
-  SendStreamingMessage: SEND_MESSAGE_PARAMS_SCHEMA,
-  GetTask: GET_TASK_PARAMS_SCHEMA,
+  SendMessage: schemas.SEND_MESSAGE_PARAMS_SCHEMA,
+  SendStreamingMessage: schemas.SEND_MESSAGE_PARAMS_SCHEMA,
+  GetTask: schemas.GET_TASK_PARAMS_SCHEMA,
   ListTasks: UNSUPPORTED_OPERATION_SCHEMA,
-  CancelTask: CANCEL_TASK_PARAMS_SCHEMA,
-  SubscribeToTask: RESUBSCRIBE_PARAMS_SCHEMA,
+  CancelTask: schemas.CANCEL_TASK_PARAMS_SCHEMA,
+  SubscribeToTask: schemas.RESUBSCRIBE_PARAMS_SCHEMA,
   GetExtendedAgentCard: ANY_TO_EMPTY_OBJECT_SCHEMA,
-  CreateTaskPushNotificationConfig: SET_PUSH_CONFIG_PARAMS_SCHEMA,
-  GetTaskPushNotificationConfig: GET_PUSH_CONFIG_PARAMS_SCHEMA,
-  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_PARAMS_SCHEMA,
-  DeleteTaskPushNotificationConfig: DELETE_PUSH_CONFIG_PARAMS_SCHEMA,
+  CreateTaskPushNotificationConfig: schemas.SET_PUSH_CONFIG_PARAMS_SCHEMA,
+  GetTaskPushNotificationConfig: schemas.GET_PUSH_CONFIG_PARAMS_SCHEMA,
+  ListTaskPushNotificationConfigs: schemas.LIST_PUSH_CONFIGS_PARAMS_SCHEMA,
+  DeleteTaskPushNotificationConfig: schemas.DELETE_PUSH_CONFIG_PARAMS_SCHEMA,
 };
 
 const RESULT_SCHEMAS: OperationSchemas<"result"> = {
-  SendMessage: SEND_MESSAGE_RESPONSE_SCHEMA,
-  SendStreamingMessage: STREAM_RESPONSE_SCHEMA,
-  GetTask: TASK_SCHEMA,
+  SendMessage: schemas.SEND_MESSAGE_RESPONSE_SCHEMA,
+  SendStreamingMessage: schemas.STREAM_RESPONSE_SCHEMA,
+  GetTask: schemas.TASK_SCHEMA,
   ListTasks: UNSUPPORTED_OPERATION_SCHEMA,
-  CancelTask: TASK_SCHEMA,
-  SubscribeToTask: STREAM_RESPONSE_SCHEMA,
+  CancelTask: schemas.TASK_SCHEMA,
+  SubscribeToTask: schemas.STREAM_RESPONSE_SCHEMA,
   GetExtendedAgentCard: AGENT_CARD_SCHEMA,
-  CreateTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
-  GetTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
-  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_RESULT_SCHEMA,
+  CreateTaskPushNotificationConfig: schemas.TASK_PUSH_CONFIG_SCHEMA,
+  GetTaskPushNotificationConfig: schemas.TASK_PUSH_CONFIG_SCHEMA,
+  ListTaskPushNotificationConfigs: schemas.LIST_PUSH_CONFIGS_RESULT_SCHEMA,
   DeleteTaskPushNotificationConfig: ANY_TO_EMPTY_OBJECT_SCHEMA,
 };
 

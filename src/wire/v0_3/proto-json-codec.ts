@@ -1,53 +1,54 @@
-import type { OperationName, Operations, EventTextEncoder } from "../../protocol/index.ts";
+import type { OperationName, Operations, EventTextEncoder, AgentCard } from "../../protocol/index.ts";
 import type { OperationCodec } from "../dialect.ts";
 import type { PeerLeniency } from "../leniency.ts";
-import { decodeRequestStrictly, decodeResponseTolerantly } from "../proto-json-schema.ts";
+import {
+  decodeRequestStrictly,
+  decodeResponseTolerantly,
+  type DecodingSchema,
+} from "../proto-json-schema.ts";
 import { type OperationSchemas, UNSUPPORTED_OPERATION_SCHEMA } from "./decode.ts";
 import { isLastEvent } from "./is-last-event.ts";
-import { PROTO_AGENT_CARD_SCHEMA } from "./proto-agent-card-schema.ts";
 import { encodeProtoParams, toProtoEvent, toProtoResult } from "./proto-encode.ts";
 import type { ProtoFileBytes } from "./proto-file-bytes.ts";
-import {
-  PROTO_CANCEL_TASK_REQUEST_SCHEMA,
-  PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
-  PROTO_GET_TASK_REQUEST_SCHEMA,
-  PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
-  PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
-  PROTO_PUSH_CONFIG_REQUEST_SCHEMA,
-  PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
-  PROTO_SEND_MESSAGE_RESPONSE_SCHEMA,
-  PROTO_STREAM_RESPONSE_SCHEMA,
-  PROTO_TASK_SCHEMA,
-  PROTO_TASK_PUSH_CONFIG_SCHEMA,
-  PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA,
-} from "./proto-schema.ts";
+import * as schemas from "./proto-schema.ts";
 import { ANY_TO_EMPTY_OBJECT_SCHEMA } from "../v1/schema.ts";
+import { SECURITY_REQUIREMENT_SCHEMA, SECURITY_SCHEME_SCHEMA } from "../v1/card-schema.ts";
+import { createAgentCardSchema03 } from "./card-schema.ts";
+
+/**
+ * Schema for the agent card in the proto of 0.3. In the proto, an agent card has the members of the 0.3 JSON,
+ * but the security types of 1.0.
+ */
+const PROTO_AGENT_CARD_SCHEMA: DecodingSchema<AgentCard> = createAgentCardSchema03({
+  scheme: SECURITY_SCHEME_SCHEMA,
+  security: SECURITY_REQUIREMENT_SCHEMA,
+});
 
 const PROTO_PARAMS_SCHEMAS: OperationSchemas<"params"> = {
-  SendMessage: PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
-  SendStreamingMessage: PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
-  GetTask: PROTO_GET_TASK_REQUEST_SCHEMA,
+  SendMessage: schemas.PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
+  SendStreamingMessage: schemas.PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
+  GetTask: schemas.PROTO_GET_TASK_REQUEST_SCHEMA,
   ListTasks: UNSUPPORTED_OPERATION_SCHEMA,
-  CancelTask: PROTO_CANCEL_TASK_REQUEST_SCHEMA,
-  SubscribeToTask: PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA,
+  CancelTask: schemas.PROTO_CANCEL_TASK_REQUEST_SCHEMA,
+  SubscribeToTask: schemas.PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA,
   GetExtendedAgentCard: ANY_TO_EMPTY_OBJECT_SCHEMA,
-  CreateTaskPushNotificationConfig: PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
-  GetTaskPushNotificationConfig: PROTO_PUSH_CONFIG_REQUEST_SCHEMA,
-  ListTaskPushNotificationConfigs: PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
-  DeleteTaskPushNotificationConfig: PROTO_PUSH_CONFIG_REQUEST_SCHEMA,
+  CreateTaskPushNotificationConfig: schemas.PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
+  GetTaskPushNotificationConfig: schemas.PROTO_PUSH_CONFIG_REQUEST_SCHEMA,
+  ListTaskPushNotificationConfigs: schemas.PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
+  DeleteTaskPushNotificationConfig: schemas.PROTO_PUSH_CONFIG_REQUEST_SCHEMA,
 };
 
 const PROTO_RESULT_SCHEMAS: OperationSchemas<"result"> = {
-  SendMessage: PROTO_SEND_MESSAGE_RESPONSE_SCHEMA,
-  SendStreamingMessage: PROTO_STREAM_RESPONSE_SCHEMA,
-  GetTask: PROTO_TASK_SCHEMA,
+  SendMessage: schemas.PROTO_SEND_MESSAGE_RESPONSE_SCHEMA,
+  SendStreamingMessage: schemas.PROTO_STREAM_RESPONSE_SCHEMA,
+  GetTask: schemas.PROTO_TASK_SCHEMA,
   ListTasks: UNSUPPORTED_OPERATION_SCHEMA,
-  CancelTask: PROTO_TASK_SCHEMA,
-  SubscribeToTask: PROTO_STREAM_RESPONSE_SCHEMA,
+  CancelTask: schemas.PROTO_TASK_SCHEMA,
+  SubscribeToTask: schemas.PROTO_STREAM_RESPONSE_SCHEMA,
   GetExtendedAgentCard: PROTO_AGENT_CARD_SCHEMA,
-  CreateTaskPushNotificationConfig: PROTO_TASK_PUSH_CONFIG_SCHEMA,
-  GetTaskPushNotificationConfig: PROTO_TASK_PUSH_CONFIG_SCHEMA,
-  ListTaskPushNotificationConfigs: PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
+  CreateTaskPushNotificationConfig: schemas.PROTO_TASK_PUSH_CONFIG_SCHEMA,
+  GetTaskPushNotificationConfig: schemas.PROTO_TASK_PUSH_CONFIG_SCHEMA,
+  ListTaskPushNotificationConfigs: schemas.PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
   DeleteTaskPushNotificationConfig: ANY_TO_EMPTY_OBJECT_SCHEMA,
 };
 

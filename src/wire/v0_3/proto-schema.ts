@@ -15,15 +15,10 @@ import type {
   TaskPushNotificationConfig,
   TaskState,
 } from "../../protocol/index.ts";
-import { createConvertingSchema, createListSchema } from "../composite-schemas.ts";
+import { createConvertingSchema, createListSchema, createCheckedSchema } from "../composite-schemas.ts";
 import { createObjectSchema, defineOneofMember, required } from "../object-schema.ts";
-import { type DecodingSchema } from "../proto-json-schema.ts";
+import type { DecodingSchema } from "../proto-json-schema.ts";
 import { bytesSchema, createEnumSchema, int32Schema, stringSchema, structSchema } from "../scalar-schemas.ts";
-import {
-  PUSH_CONFIG_RESOURCE_NAME_SCHEMA,
-  type PushConfigIds,
-  TASK_RESOURCE_NAME_SCHEMA,
-} from "./resource-name.ts";
 import {
   DEFAULT_PUSH_CONFIG_ID,
   PUSH_CONFIG_SCHEMA,
@@ -31,6 +26,52 @@ import {
 } from "./common-schemas.ts";
 import { fromProtoFileBytes } from "./proto-file-bytes.ts";
 import { HISTORY_LENGTH_SCHEMA, ROLE_SCHEMA } from "../v1/schema.ts";
+
+// The proto of 0.3 identifies tasks and push configurations by resource paths. A task id may contain slashes.
+// The id of a configuration must not contain one.
+
+const TASK_RESOURCE_NAME_PATTERN = /^tasks\/(.+)$/s;
+const PUSH_CONFIG_RESOURCE_NAME_PATTERN = /^tasks\/(.+)\/pushNotificationConfigs\/([^/]+)$/s;
+
+/** Formats the resource name of a task. */
+export function formatTaskResourceName(taskId: string): string {
+  return `tasks/${taskId}`;
+}
+
+/** Formats the resource name of a push notification configuration. */
+export function formatPushConfigResourceName(taskId: string, id: string): string {
+  return `tasks/${taskId}/pushNotificationConfigs/${id}`;
+}
+
+/** Schema for the resource name `tasks/{id}`, which decodes to the id. */
+const TASK_RESOURCE_NAME_SCHEMA: DecodingSchema<string> = createConvertingSchema(
+  createCheckedSchema(stringSchema, (name) =>
+    TASK_RESOURCE_NAME_PATTERN.test(name) ? undefined : "must be tasks/{task id}",
+  ),
+  (name) => TASK_RESOURCE_NAME_PATTERN.exec(name)?.[1] ?? "",
+);
+
+/** Ids in the resource name of a push notification configuration. */
+interface PushConfigIds {
+  readonly taskId: string;
+  readonly id: string;
+}
+
+/**
+ * Schema for the resource name `tasks/{task id}/pushNotificationConfigs/{id}`, which decodes to the task id
+ * and the configuration id.
+ */
+const PUSH_CONFIG_RESOURCE_NAME_SCHEMA: DecodingSchema<PushConfigIds> = createConvertingSchema(
+  createCheckedSchema(stringSchema, (name) =>
+    PUSH_CONFIG_RESOURCE_NAME_PATTERN.test(name)
+      ? undefined
+      : "must be tasks/{task id}/pushNotificationConfigs/{configuration id}",
+  ),
+  (name) => {
+    const [, taskId = "", id = ""] = PUSH_CONFIG_RESOURCE_NAME_PATTERN.exec(name) ?? [];
+    return { taskId, id };
+  },
+);
 
 // Schemas that decode the messages of 0.3's `a2a.proto` (package a2a.v1), as ProtoJSON, into the 1.0 model.
 

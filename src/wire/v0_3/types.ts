@@ -1,8 +1,14 @@
 import type {
   AgentCapabilities,
-  AgentProvider,
-  AgentCardSignature,
+  AgentCard,
+  AgentSkill,
+  Artifact,
   JsonObject,
+  Message,
+  Task,
+  TaskArtifactUpdateEvent,
+  TaskStatus,
+  TaskStatusUpdateEvent,
 } from "../../protocol/index.ts";
 
 // Types of A2A 0.3 (`types.ts` at v0.3.0) for encoding. Decoded 0.3 values are converted to the 1.0 model
@@ -33,71 +39,30 @@ export type Part03 = { metadata?: JsonObject } & (
   | { kind: "data"; data: JsonObject }
 );
 
+/** A type of A2A 1.0 with the members that A2A 0.3 changes. */
+type Changed<Type, Changes> = Omit<Type, keyof Changes> & Changes;
+
 /** Message in 0.3. */
-export interface Message03 {
-  kind: "message";
-  messageId: string;
-  contextId?: string;
-  taskId?: string;
-  role: Role03;
-  parts: Part03[];
-  metadata?: JsonObject;
-  extensions?: string[];
-  referenceTaskIds?: string[];
-}
+export type Message03 = Changed<Message, { kind: "message"; role: Role03; parts: Part03[] }>;
 
 /** Artifact in 0.3. */
-export interface Artifact03 {
-  artifactId: string;
-  name?: string;
-  description?: string;
-  parts: Part03[];
-  metadata?: JsonObject;
-  extensions?: string[];
-}
+export type Artifact03 = Changed<Artifact, { parts: Part03[] }>;
 
 /** Task status in 0.3. */
-export interface TaskStatus03 {
-  state: TaskState03;
-  message?: Message03;
-  timestamp?: string;
-}
+export type TaskStatus03 = Changed<TaskStatus, { state: TaskState03; message?: Message03 }>;
 
 /** Task in A2A 0.3, which is also the body of a push notification. */
-export interface Task03 {
-  kind: "task";
-  id: string;
-  contextId: string;
-  status: TaskStatus03;
-  artifacts?: Artifact03[];
-  history?: Message03[];
-  metadata?: JsonObject;
-}
+export type Task03 = Changed<
+  Task,
+  { kind: "task"; status: TaskStatus03; artifacts?: Artifact03[]; history?: Message03[] }
+>;
 
-/** Status update event in A2A 0.3. */
-interface StatusUpdate03 {
-  kind: "status-update";
-  taskId: string;
-  contextId: string;
-  status: TaskStatus03;
-  /** If `true`, the stream has no more events of the current turn. */
-  final: boolean;
-  metadata?: JsonObject;
-}
-
-/** Artifact update event in A2A 0.3. */
-interface ArtifactUpdate03 {
-  kind: "artifact-update";
-  taskId: string;
-  contextId: string;
-  artifact: Artifact03;
-  append?: boolean;
-  lastChunk?: boolean;
-  metadata?: JsonObject;
-}
-
-/** Stream event in 0.3. */
-export type Event03 = Task03 | Message03 | StatusUpdate03 | ArtifactUpdate03;
+/** Stream event in 0.3. A status update with `final` is the last event of the current turn. */
+export type Event03 =
+  | Task03
+  | Message03
+  | Changed<TaskStatusUpdateEvent, { kind: "status-update"; status: TaskStatus03; final: boolean }>
+  | Changed<TaskArtifactUpdateEvent, { kind: "artifact-update"; artifact: Artifact03 }>;
 
 /** Push notification configuration in A2A 0.3. */
 export interface PushConfig03 {
@@ -142,42 +107,20 @@ export type SecurityScheme03 = { description?: string } & (
 export type SecurityRequirement03 = Record<string, string[]>;
 
 /** Skill of an agent card in A2A 0.3. */
-export interface Skill03 {
-  id: string;
-  name: string;
-  description: string;
-  tags: string[];
-  examples?: string[];
-  inputModes?: string[];
-  outputModes?: string[];
-  security?: SecurityRequirement03[];
-}
+export type Skill03 = Omit<AgentSkill, "securityRequirements"> & { security?: SecurityRequirement03[] };
 
-/** Interface of an agent card in A2A 0.3. */
-interface AgentInterface03 {
-  url: string;
-  transport: string;
-}
-
-/** Agent card in 0.3. */
-export interface Card03 {
-  protocolVersion: string;
-  name: string;
-  description: string;
-  /** URL of the interface that uses `preferredTransport`. */
-  url: string;
-  preferredTransport: string;
-  additionalInterfaces?: AgentInterface03[];
-  provider?: AgentProvider;
-  version: string;
-  documentationUrl?: string;
-  capabilities: Omit<AgentCapabilities, "extendedAgentCard">;
-  securitySchemes?: Record<string, SecurityScheme03>;
-  security?: SecurityRequirement03[];
-  defaultInputModes: string[];
-  defaultOutputModes: string[];
-  skills: Skill03[];
-  supportsAuthenticatedExtendedCard?: boolean;
-  signatures?: AgentCardSignature[];
-  iconUrl?: string;
-}
+/** Agent card in 0.3. `url` is the URL of the interface that uses `preferredTransport`. */
+export type Card03 = Changed<
+  Omit<AgentCard, "supportedInterfaces" | "securityRequirements">,
+  {
+    protocolVersion: string;
+    url: string;
+    preferredTransport: string;
+    additionalInterfaces?: { url: string; transport: string }[];
+    capabilities: Omit<AgentCapabilities, "extendedAgentCard">;
+    securitySchemes?: Record<string, SecurityScheme03>;
+    security?: SecurityRequirement03[];
+    skills: Skill03[];
+    supportsAuthenticatedExtendedCard?: boolean;
+  }
+>;

@@ -6,52 +6,34 @@ import {
 } from "../proto-json-schema.ts";
 import type { PeerLeniency } from "../leniency.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
-import {
-  CANCEL_TASK_REQUEST_SCHEMA,
-  CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
-  DELETE_PUSH_CONFIG_REQUEST_SCHEMA,
-  ANY_TO_EMPTY_OBJECT_SCHEMA,
-  GET_PUSH_CONFIG_REQUEST_SCHEMA,
-  LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
-  LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
-  TASK_PUSH_CONFIG_SCHEMA,
-  GET_EXTENDED_AGENT_CARD_REQUEST_SCHEMA,
-  GET_TASK_REQUEST_SCHEMA,
-  LIST_TASKS_REQUEST_SCHEMA,
-  LIST_TASKS_RESPONSE_SCHEMA,
-  SEND_MESSAGE_REQUEST_SCHEMA,
-  SEND_MESSAGE_RESPONSE_SCHEMA,
-  STREAM_RESPONSE_SCHEMA,
-  SUBSCRIBE_TO_TASK_REQUEST_SCHEMA,
-  TASK_SCHEMA,
-} from "./schema.ts";
+import * as schemas from "./schema.ts";
 
 const PARAMS_SCHEMAS: { readonly [O in OperationName]: DecodingSchema<Operations[O]["params"]> } = {
-  SendMessage: SEND_MESSAGE_REQUEST_SCHEMA,
-  SendStreamingMessage: SEND_MESSAGE_REQUEST_SCHEMA,
-  GetTask: GET_TASK_REQUEST_SCHEMA,
-  ListTasks: LIST_TASKS_REQUEST_SCHEMA,
-  CancelTask: CANCEL_TASK_REQUEST_SCHEMA,
-  SubscribeToTask: SUBSCRIBE_TO_TASK_REQUEST_SCHEMA,
-  GetExtendedAgentCard: GET_EXTENDED_AGENT_CARD_REQUEST_SCHEMA,
-  CreateTaskPushNotificationConfig: CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
-  GetTaskPushNotificationConfig: GET_PUSH_CONFIG_REQUEST_SCHEMA,
-  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
-  DeleteTaskPushNotificationConfig: DELETE_PUSH_CONFIG_REQUEST_SCHEMA,
+  SendMessage: schemas.SEND_MESSAGE_REQUEST_SCHEMA,
+  SendStreamingMessage: schemas.SEND_MESSAGE_REQUEST_SCHEMA,
+  GetTask: schemas.GET_TASK_REQUEST_SCHEMA,
+  ListTasks: schemas.LIST_TASKS_REQUEST_SCHEMA,
+  CancelTask: schemas.CANCEL_TASK_REQUEST_SCHEMA,
+  SubscribeToTask: schemas.SUBSCRIBE_TO_TASK_REQUEST_SCHEMA,
+  GetExtendedAgentCard: schemas.GET_EXTENDED_AGENT_CARD_REQUEST_SCHEMA,
+  CreateTaskPushNotificationConfig: schemas.CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
+  GetTaskPushNotificationConfig: schemas.GET_PUSH_CONFIG_REQUEST_SCHEMA,
+  ListTaskPushNotificationConfigs: schemas.LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
+  DeleteTaskPushNotificationConfig: schemas.DELETE_PUSH_CONFIG_REQUEST_SCHEMA,
 };
 
 const RESULT_SCHEMAS: { readonly [O in OperationName]: DecodingSchema<Operations[O]["result"]> } = {
-  SendMessage: SEND_MESSAGE_RESPONSE_SCHEMA,
-  SendStreamingMessage: STREAM_RESPONSE_SCHEMA,
-  GetTask: TASK_SCHEMA,
-  ListTasks: LIST_TASKS_RESPONSE_SCHEMA,
-  CancelTask: TASK_SCHEMA,
-  SubscribeToTask: STREAM_RESPONSE_SCHEMA,
+  SendMessage: schemas.SEND_MESSAGE_RESPONSE_SCHEMA,
+  SendStreamingMessage: schemas.STREAM_RESPONSE_SCHEMA,
+  GetTask: schemas.TASK_SCHEMA,
+  ListTasks: schemas.LIST_TASKS_RESPONSE_SCHEMA,
+  CancelTask: schemas.TASK_SCHEMA,
+  SubscribeToTask: schemas.STREAM_RESPONSE_SCHEMA,
   GetExtendedAgentCard: AGENT_CARD_SCHEMA,
-  CreateTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
-  GetTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
-  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
-  DeleteTaskPushNotificationConfig: ANY_TO_EMPTY_OBJECT_SCHEMA,
+  CreateTaskPushNotificationConfig: schemas.TASK_PUSH_CONFIG_SCHEMA,
+  GetTaskPushNotificationConfig: schemas.TASK_PUSH_CONFIG_SCHEMA,
+  ListTaskPushNotificationConfigs: schemas.LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
+  DeleteTaskPushNotificationConfig: schemas.ANY_TO_EMPTY_OBJECT_SCHEMA,
 };
 
 /** Returns `true` if a string is the name of an operation that Colloquy supports. */
