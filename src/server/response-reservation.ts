@@ -1,4 +1,4 @@
-import { utf8Codec } from "../data-structures/index.ts";
+import { countUtf8Bytes } from "../data-structures/index.ts";
 import { A2AError, estimateJsonSize, type Task } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import { createJsonReply, type HttpReply } from "./http-exchange.ts";
@@ -30,7 +30,7 @@ export function measureAndReserveResponseText(
   let byteLength = 0;
   let heldBytes = 0;
   for (const piece of pieces) {
-    const pieceBytes = utf8Codec.countBytes(piece);
+    const pieceBytes = countUtf8Bytes(piece);
     byteLength += pieceBytes;
     heldBytes += pieceBytes === piece.length ? pieceBytes : Math.max(pieceBytes, 2 * piece.length);
   }
