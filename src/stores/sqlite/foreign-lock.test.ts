@@ -68,7 +68,11 @@ describe("a SqliteStore whose file another program locks", () => {
     // A failing store refuses a commit after one attempt, without waiting for the lock.
     const attempts = vi.spyOn(StatementSync.prototype, "run");
     await expect(commitChunk()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
-    expect(attempts.mock.contexts.filter(({ sourceSQL }) => sourceSQL === "BEGIN IMMEDIATE")).toHaveLength(1);
+    const begins = attempts.mock.contexts.filter(
+      (statement) => (statement as StatementSync).sourceSQL === "BEGIN IMMEDIATE",
+    );
+    expect(begins).toHaveLength(1);
+    attempts.mockRestore();
     unlock();
     await expect.poll(() => store.health.state).toBe("healthy");
     expect(changes.at(-1)).toEqual({ store: store.name, previousState: "failing", state: "healthy" });
