@@ -87,7 +87,9 @@ export class DurableObjectStore implements TaskStore {
     get: (scope, taskId, id) => this.#read(({ pushTable }) => pushTable.get(scope, taskId, id)),
     list: (scope, taskId) => this.#read(({ pushTable }) => pushTable.list(scope, taskId)),
     remove: (scope, taskId, id) => this.#write(({ pushTable }) => pushTable.remove(scope, taskId, id)),
-    listDueWebhooks: (after, limit) => this.#read(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
+    claim: (scope, taskId, now) => this.#read(({ pushTable }) => pushTable.claim(scope, taskId, now)),
+    claimDue: (query) => this.#read(({ pushTable }) => pushTable.claimDue(query)),
+    findRetries: (now) => this.#read(({ pushTable }) => pushTable.findRetries(now)),
     saveProgress: (progress) => this.#write(({ pushTable }) => pushTable.saveProgress(progress)),
     countUndelivered: (scope, limit) =>
       this.#read(({ pushTable }) => pushTable.countUndelivered(scope, limit)),

@@ -81,12 +81,15 @@ const CREATE_TABLES_SQL = `
     dead_at bigint,
     dead_reason text,
     lease_node uuid,
+    failed_attempts bigint NOT NULL DEFAULT 0,
+    due_at bigint NOT NULL DEFAULT 0,
     UNIQUE (task, id)
   );
   CREATE INDEX push_owing ON colloquy.push (key) WHERE owing;
   CREATE INDEX push_owing_by_scope ON colloquy.push (scope) WHERE owing;
   CREATE INDEX push_leased ON colloquy.push (key) WHERE owing AND lease_node IS NOT NULL;
   CREATE INDEX push_dead ON colloquy.push (key) WHERE dead_at IS NOT NULL;
+  CREATE INDEX push_retry ON colloquy.push (due_at) WHERE owing AND due_at > 0;
   CREATE TABLE colloquy.turn (
     task bigint PRIMARY KEY,
     json text NOT NULL

@@ -118,11 +118,14 @@ const CREATE_PUSH_TABLES_SQL = `
     dead_at INTEGER,
     dead_reason TEXT,
     scope INTEGER NOT NULL DEFAULT 0,
+    failed_attempts INTEGER NOT NULL DEFAULT 0,
+    due_at INTEGER NOT NULL DEFAULT 0,
     UNIQUE (task, id)
   );
   CREATE INDEX push_owing ON push (key) WHERE owing = 1;
   CREATE INDEX push_dead ON push (key) WHERE dead_at IS NOT NULL;
   CREATE INDEX push_owing_by_scope ON push (scope) WHERE owing = 1;
+  CREATE INDEX push_retry ON push (due_at) WHERE owing = 1 AND due_at > 0;
 `;
 
 /** The clock at the last sweep, in one row. */

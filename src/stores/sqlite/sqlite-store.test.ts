@@ -16,6 +16,7 @@ import {
   foldTestTaskEvents,
   createTestUserMessage,
   createTestStatusEvent,
+  listDueTestWebhooks,
 } from "../task-event-logs.fixture.ts";
 import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import { commitTestAppendExpectingSuccess, defineTaskStoreContract } from "../task-store.contract.ts";
@@ -122,7 +123,7 @@ describe("SqliteStore", () => {
     const before = await store.pushStore.list(aliceTestTaskScope, "t");
     await store.pushStore.remove(aliceTestTaskScope, "t", "b");
     await reopen();
-    expect(await store.pushStore.listDueWebhooks(0, 10)).toEqual(before?.slice(0, 1));
+    expect(await listDueTestWebhooks(store.pushStore)).toEqual(before?.slice(0, 1));
     const again = await store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("b"));
     expect(again?.key).toBeGreaterThan(before?.[1]?.key ?? Infinity);
   });

@@ -75,8 +75,12 @@ export class SqliteStore implements TaskStore {
     list: async (scope, taskId) =>
       this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.list(scope, taskId)),
     remove: async (scope, taskId, id) => this.#pushWrites.write((push) => push.remove(scope, taskId, id)),
-    listDueWebhooks: async (after, limit) =>
-      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
+    claim: async (scope, taskId, now) =>
+      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.claim(scope, taskId, now)),
+    claimDue: async (query) =>
+      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.claimDue(query)),
+    findRetries: async (now) =>
+      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.findRetries(now)),
     saveProgress: async (progress) => this.#pushWrites.write((push) => push.saveProgress(progress)),
     countUndelivered: async (scope, limit) =>
       this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.countUndelivered(scope, limit)),
@@ -251,10 +255,7 @@ export class SqliteStore implements TaskStore {
     );
   }
 
-  async findMessage(
-    scope: TaskScope,
-    messageId: string,
-  ): Promise<{ taskId: string; seq: number } | undefined> {
+  findMessage(scope: TaskScope, messageId: string): ReturnType<TaskStore["findMessage"]> {
     try {
       const found = this.#connection.requireOpen().reader.findMessageLocation(scope, messageId);
       // The lookup runs for every message and usually finds nothing, so only a result waits for the disk.

@@ -3,15 +3,15 @@ import { expect, it } from "vitest";
 import { createServer } from "../server/index.ts";
 import { connect, type A2AClient } from "../client/index.ts";
 import { agent } from "../adapters/index.ts";
-import { countWaitingTurns } from "./waiting-turn-counts.ts";
+import { countWaitingTurns } from "./waiting-turns.ts";
 
 it("counts queued turns, turns that wait for their context, and suspended turns", () => {
-  const runners = [
-    { turns: { queue: { length: 2 }, current: undefined } },
-    { turns: { queue: { length: 0 }, current: { wakeAt: 5, hasEnded: false } } },
-    { turns: { queue: { length: 1 }, current: { wakeAt: 5, hasEnded: true } } },
-  ] as never[];
-  expect(countWaitingTurns(runners, 4)).toEqual({ task: 3, context: 4, time: 1 });
+  const tasks = [
+    { queuedTurnCount: 2, currentTurn: undefined },
+    { queuedTurnCount: 0, currentTurn: { wakeAt: 5, hasEnded: false } },
+    { queuedTurnCount: 1, currentTurn: { wakeAt: 5, hasEnded: true } },
+  ];
+  expect(countWaitingTurns(tasks, 4)).toEqual({ task: 3, context: 4, time: 1 });
 });
 
 it("an engine counts the turns that wait for the running turn of their task and of their context", async () => {

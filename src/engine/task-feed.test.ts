@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { LogEvent } from "../protocol/index.ts";
-import { TaskLogTail } from "./task-log-tail.ts";
+import { TaskLogTail } from "./task-feed.ts";
 
 /** Returns chunks with the sequence numbers from `first` to `last`, and `textLength` characters each. */
 function createChunks(first: number, last: number, textLength = 1): LogEvent[] {
