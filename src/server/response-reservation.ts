@@ -8,44 +8,14 @@ const MIN_RESERVED_TEXT_LENGTH = 64 * 1024;
 
 /** Returns the number of bytes of a response text, which usually is one piece. */
 export function countResponseBytes(pieces: readonly string[]): number {
-  return pieces.reduce((sum, piece) => sum + utf8Codec.countBytes(piece), 0);
+  return pieces.reduce((sum, piece) => sum + countUtf8Bytes(piece), 0);
 }
 
 /**
-<<<<<<< HEAD
- * Reserves the bytes of a complete response text until the client has taken it. Returns the number of bytes, or
- * RESOURCE_EXHAUSTED if the holder's share is used up. A piece that is not ASCII counts the two bytes that V8 needs
- * for each character.
- */
-export function measureAndReserveResponseText(
-  account: ByteAccount | undefined,
-  { pieces }: ResponseText,
-): number | A2AError {
-  let byteLength = 0;
-  let heldBytes = 0;
-  for (const piece of pieces) {
-    const pieceBytes = countUtf8Bytes(piece);
-    byteLength += pieceBytes;
-    heldBytes += pieceBytes === piece.length ? pieceBytes : Math.max(pieceBytes, 2 * piece.length);
-  }
-  try {
-    account?.reserveResponseText(heldBytes);
-    return byteLength;
-  } catch (error) {
-    return A2AError.from(error);
-  }
-}
-
-/**
- * Reserves the length of an encoded response, before other requests run. Throws RESOURCE_EXHAUSTED if the share is used
- * up. `sendReply` later replaces the length with the number of bytes. Returns true if `sendReply` can then refuse the
- * response, so that the reply needs `createRefusal`.
-=======
  * Reserves the bytes of an encoded response until the client has taken it. Throws RESOURCE_EXHAUSTED if the share is used
  * up, so that the binding replies with its own error. A piece that is not ASCII counts the two bytes that V8 needs for
  * each character. The bytes of a long text are counted in the next turn of the event loop, because the text has just been
  * serialized.
->>>>>>> main
  */
 export function reserveEncodedResponse(
   account: ByteAccount | undefined,
@@ -58,7 +28,7 @@ export function reserveEncodedResponse(
   return new Promise((resolve, reject) => {
     systemClock.scheduleTurn(() => {
       const heldBytes = pieces.reduce((sum, piece) => {
-        const bytes = utf8Codec.countBytes(piece);
+        const bytes = countUtf8Bytes(piece);
         return sum + (bytes === piece.length ? bytes : Math.max(bytes, 2 * piece.length));
       }, 0);
       try {
