@@ -11,6 +11,10 @@ export interface FairShareLedgerOptions {
   readonly maxPerHolder?: number;
 }
 
+interface HeldAmount {
+  amount: number;
+}
+
 /** Reason why a ledger refused a reservation: nothing remains, or the holder's share is used up. */
 export type FairShareRefusal = "capacity" | "share";
 
@@ -24,7 +28,10 @@ export class FairShareLedger {
   readonly #capacity: number;
   readonly #ratioToFree: number;
   readonly #maxPerHolder: number;
-  readonly #reservedByHolder = new Map<string, number>();
+  readonly #reservedByHolder = new Map<string, HeldAmount>();
+  /** The holder of the most recent operation, because consecutive operations often come from the same holder. */
+  #recentHolder: string | undefined;
+  #recentAmount: HeldAmount = { amount: 0 };
   #reserved = 0;
 
   constructor({ capacity, ratioToFree = 1, maxPerHolder = Infinity }: FairShareLedgerOptions) {
@@ -39,7 +46,8 @@ export class FairShareLedger {
   }
 
   getReservedBy(holder: string): number {
-    return this.#reservedByHolder.get(holder) ?? 0;
+    const held = holder === this.#recentHolder ? this.#recentAmount : this.#reservedByHolder.get(holder);
+    return held?.amount ?? 0;
   }
 
   /** Returns why the ledger would refuse a reservation, or `undefined` if the ledger would accept it. */
@@ -64,14 +72,24 @@ export class FairShareLedger {
   /** Reserves an amount that the holder must get, even beyond the capacity. */
   reserveUnchecked(holder: string, amount: number): void {
     this.#reserved += amount;
-    this.#reservedByHolder.set(holder, this.getReservedBy(holder) + amount);
+    this.#requireAmount(holder).amount += amount;
   }
 
   /** Returns an amount that the holder has reserved. */
   release(holder: string, amount: number): void {
     this.#reserved -= amount;
-    const held = this.getReservedBy(holder) - amount;
-    if (held > 0) this.#reservedByHolder.set(holder, held);
-    else this.#reservedByHolder.delete(holder);
+    const held = this.#requireAmount(holder);
+    held.amount = Math.max(0, held.amount - amount);
+  }
+
+  /** Returns the amount of a holder, for a change. Of the amounts of 0, the ledger keeps only that of `#recentHolder`. */
+  #requireAmount(holder: string): HeldAmount {
+    if (holder === this.#recentHolder) return this.#recentAmount;
+    if (this.#recentHolder !== undefined && this.#recentAmount.amount === 0)
+      this.#reservedByHolder.delete(this.#recentHolder);
+    let held = this.#reservedByHolder.get(holder);
+    if (!held) this.#reservedByHolder.set(holder, (held = { amount: 0 }));
+    this.#recentHolder = holder;
+    return (this.#recentAmount = held);
   }
 }

@@ -1,4 +1,4 @@
-import { utf8Codec } from "../data-structures/index.ts";
+import { countUtf8Bytes } from "../data-structures/index.ts";
 import { systemClock } from "../engine/index.ts";
 import { A2AError, estimateJsonSize, type Task } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
@@ -9,7 +9,7 @@ const MIN_RESERVED_TEXT_LENGTH = 64 * 1024;
 
 /** Returns the number of bytes of a response text, which usually is one piece. */
 export function countResponseBytes(pieces: readonly string[]): number {
-  return pieces.reduce((sum, piece) => sum + utf8Codec.countBytes(piece), 0);
+  return pieces.reduce((sum, piece) => sum + countUtf8Bytes(piece), 0);
 }
 
 /**
@@ -29,7 +29,7 @@ export function reserveEncodedResponse(
   return new Promise((resolve, reject) => {
     systemClock.scheduleTurn(() => {
       const heldBytes = pieces.reduce((sum, piece) => {
-        const bytes = utf8Codec.countBytes(piece);
+        const bytes = countUtf8Bytes(piece);
         return sum + (bytes === piece.length ? bytes : Math.max(bytes, 2 * piece.length));
       }, 0);
       try {

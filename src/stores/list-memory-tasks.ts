@@ -1,4 +1,3 @@
-import type { OffHeapTextStore } from "../data-structures/index.ts";
 import type { TaskListPage, TaskListQuery } from "../engine/index.ts";
 import { estimateJsonSize, type Task } from "../protocol/index.ts";
 import { MemoryTaskListIndex } from "./memory-task-list-index.ts";
@@ -7,7 +6,6 @@ import { foldCurrentTask, type MemoryScopeData, type MemoryTaskLog } from "./mem
 /** Returns one page of the tasks of a scope. Reads only the tasks of the page, and the task that exceeds its limit. */
 export function listMemoryTasks(
   scopeData: MemoryScopeData,
-  texts: OffHeapTextStore,
   { after, limit, maxBytes = Infinity, includeArtifacts = false, ...filter }: TaskListQuery,
 ): TaskListPage {
   const index = getOrCreateListIndex(scopeData);
@@ -17,7 +15,7 @@ export function listMemoryTasks(
   for (const log of index.values(filter, after)) {
     hasMore = tasks.length === limit;
     if (hasMore) break;
-    const task = foldListedTask(log, texts, includeArtifacts);
+    const task = foldListedTask(log, includeArtifacts);
     bytes += estimateJsonSize(task);
     hasMore = bytes > maxBytes && tasks.length > 0;
     if (hasMore) break;
@@ -38,8 +36,8 @@ function getOrCreateListIndex(scopeData: MemoryScopeData): MemoryTaskListIndex<M
 }
 
 /** Returns a copy of the current task, as a task list shows it. */
-function foldListedTask(log: MemoryTaskLog, texts: OffHeapTextStore, includeArtifacts: boolean): Task {
-  const task = foldCurrentTask(log, texts);
+function foldListedTask(log: MemoryTaskLog, includeArtifacts: boolean): Task {
+  const task = foldCurrentTask(log);
   if (includeArtifacts) return task;
   const { artifacts: _, ...rest } = task;
   return rest;

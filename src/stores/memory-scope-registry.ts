@@ -1,7 +1,7 @@
 import { SlotReuseMap } from "../data-structures/index.ts";
 import type { TaskScope } from "../engine/index.ts";
 import type { MemoryScopeData, MemoryTaskLog } from "./memory-task-log.ts";
-import { getScopeKey } from "./task-owner-scope-key.ts";
+import { getScopeKey, isSameScope } from "./task-owner-scope-key.ts";
 
 /** The scopes of a memory store that have tasks. */
 export class MemoryScopeRegistry {
@@ -60,8 +60,4 @@ export class MemoryScopeRegistry {
   *listLogs(): Generator<MemoryTaskLog, void, undefined> {
     for (const { logs } of this.#scopes.values()) yield* logs.values();
   }
-}
-
-function isSameScope(a: TaskScope, b: TaskScope): boolean {
-  return a.principal === b.principal && a.tenant === b.tenant && a.agent === b.agent;
 }

@@ -1,4 +1,4 @@
-import { OffHeapTextStore, SwapRemoveSet, utf8Codec } from "../data-structures/index.ts";
+import { countUtf8Bytes, SwapRemoveSet } from "../data-structures/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type {
   LogAppend,
@@ -32,7 +32,6 @@ import { MemoryScopeRegistry } from "./memory-scope-registry.ts";
 import {
   appendToMemoryTaskLog,
   createMemoryTaskLog,
-  deletePackedTexts,
   foldCurrentTask,
   getLastSeq,
   hasEvents,
@@ -67,8 +66,8 @@ const assertKnownOptions = defineOptionNames<MemoryStoreOptions>()(
 );
 
 /**
- * Stores tasks in the memory of the process. The events of tasks that have ended or that wait for their user are
- * outside of V8's heap, where they do not slow down the garbage collector.
+ * Stores tasks in the memory of the process. The events of a task that has ended or that waits for its user are
+ * one text, which costs the garbage collector little.
  *
  * Each commit observes `maxFinishedTasks` and `maxBytes`. The store first evicts the tasks that ended first, and
  * then the tasks that have waited longest. The messages and webhooks of an evicted task are also removed. The
@@ -78,7 +77,6 @@ export class MemoryStore implements TaskStore {
   readonly name = "memory";
   readonly usesSnapshots = false;
   readonly #scopes = new MemoryScopeRegistry();
-  readonly #texts = new OffHeapTextStore();
   readonly #stoppedTasks: StoppedMemoryTasks;
   /** Tasks with a running turn without a lease, and tasks with queued turns. */
   readonly #recoverableTasks = new SwapRemoveSet<MemoryTaskLog>();
@@ -158,7 +156,7 @@ export class MemoryStore implements TaskStore {
     const log = this.#scopes.findLog(scope, taskId);
     if (!log) return undefined;
     const { epoch, hasRunningTurn: awaitsRecovery, queuedTurns } = log;
-    const stored = { task: foldCurrentTask(log, this.#texts), seq: getLastSeq(log), epoch, awaitsRecovery };
+    const stored = { task: foldCurrentTask(log), seq: getLastSeq(log), epoch, awaitsRecovery };
     return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
   }
 
@@ -182,9 +180,9 @@ export class MemoryStore implements TaskStore {
     if (!log || after < log.deletedCount) return [];
     const events: LogEvent[] = [];
     let bytes = 0;
-    for (const event of readEventsAfter(log, this.#texts, after)) {
+    for (const event of readEventsAfter(log, after)) {
       events.push(event);
-      bytes += utf8Codec.countBytes(event.jsonText);
+      bytes += countUtf8Bytes(event.jsonText);
       if (events.length >= limit.events || bytes > limit.maxBytes) break;
     }
     return events;
@@ -192,9 +190,7 @@ export class MemoryStore implements TaskStore {
 
   async list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
     const scopeData = this.#scopes.find(scope);
-    return scopeData
-      ? listMemoryTasks(scopeData, this.#texts, query)
-      : { tasks: [], hasMore: false, total: 0 };
+    return scopeData ? listMemoryTasks(scopeData, query) : { tasks: [], hasMore: false, total: 0 };
   }
 
   findMessage(scope: TaskScope, messageId: string): ReturnType<TaskStore["findMessage"]> {
@@ -264,7 +260,7 @@ export class MemoryStore implements TaskStore {
     this.#pushStore.notifyCommit(scope, taskId, getLastSeq(log));
     if (!log.hasRunningTurn) this.#textIndex?.indexTask(log);
     if (!isStopped(log)) return undefined;
-    packTaskLog(log, this.#texts);
+    packTaskLog(log);
     this.#stoppedTasks.add(log, measurePackedTask(log));
     this.#evictTasksAboveLimits();
     return undefined;
@@ -273,7 +269,7 @@ export class MemoryStore implements TaskStore {
   async #startTextIndex(): Promise<void> {
     const { MemoryTextIndex: TextIndex } = await import("./memory-text-index.ts");
     if (this.#textIndex) return;
-    const textIndex = new TextIndex(this.#texts, (log) => foldCurrentTask(log, this.#texts));
+    const textIndex = new TextIndex();
     this.#textIndex = textIndex;
     for (const log of this.#scopes.listLogs()) {
       if (log.hasRunningTurn) continue;
@@ -298,8 +294,6 @@ export class MemoryStore implements TaskStore {
   #deleteTask(log: MemoryTaskLog): void {
     this.#stoppedTasks.remove(log);
     this.#recoverableTasks.delete(log);
-    deletePackedTexts(log, this.#texts);
-    this.#textIndex?.deleteWords(log);
     this.#scopes.removeLog(log);
     this.#pushStore.removeTask(log.scopeData.scope, log.taskId);
   }
@@ -307,7 +301,7 @@ export class MemoryStore implements TaskStore {
   #deleteEvents(scope: TaskScope, taskId: string): void {
     const log = this.#scopes.findLog(scope, taskId);
     if (!log) return;
-    replaceEventsWithTask(log, this.#texts);
+    replaceEventsWithTask(log);
     this.#stoppedTasks.resize(log, measurePackedTask(log));
   }
 

@@ -1,4 +1,4 @@
-import { SlotReuseMap, type OffHeapText, type OffHeapTextStore } from "../data-structures/index.ts";
+import { countUtf8Bytes, type SlotReuseMap } from "../data-structures/index.ts";
 import type { FinishedStep, LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
 import { copyTask, LogEvent, type Task, type TaskState } from "../protocol/index.ts";
 import { foldLoggedEvents } from "./fold-logged-events.ts";
@@ -7,7 +7,7 @@ import type { MemoryTaskListIndex } from "./memory-task-list-index.ts";
 const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;
 /** Approximate maximum size of a packed text in characters, so that a reader need not unpack a long log at once. */
 const MAX_PACKED_TEXT_LENGTH = 64 * 1024;
-/** Measured size of the objects on V8's heap that the store keeps for a packed task, without its ids. */
+/** Measured size of the objects that the store keeps for a packed task, without its ids and texts. */
 const HEAP_BYTES_PER_TASK = 1_000;
 const NO_QUEUED_TURNS: readonly QueuedTurnData[] = [];
 const NO_STEPS: readonly FinishedStep[] = [];
@@ -24,13 +24,13 @@ export interface MemoryScopeData {
 
 /** Consecutive events of a log as lines of JSON text. */
 interface PackedEvents {
-  readonly text: OffHeapText;
+  readonly text: string;
   readonly lastSeq: number;
 }
 
 /**
- * The event log of a task. The events of a running task are objects. When the task stops, `packTaskLog` moves
- * the events out of V8's heap.
+ * The event log of a task. The events of a running task are objects. When the task stops, `packTaskLog` replaces
+ * them with one text, because the garbage collector copies a text faster than about 50 objects.
  */
 export interface MemoryTaskLog {
   readonly scopeData: MemoryScopeData;
@@ -46,9 +46,9 @@ export interface MemoryTaskLog {
    */
   events: LogEvent[];
   /** JSON text of the task after the deleted events, if the log has deleted events. */
-  packedTask: OffHeapText | undefined;
+  packedTask: string | undefined;
   /** The words of the task after its last turn, if the store searches text. */
-  words: OffHeapText | undefined;
+  words: string | undefined;
   /** Number of events at the start of the log that the store has deleted. */
   deletedCount: number;
   /** The task after the first `foldedCount` events, if the store has folded the log since its last packing. */
@@ -66,6 +66,8 @@ export interface MemoryTaskLog {
   hasRunningTurn: boolean;
   /** True while this process holds the lease of the task. */
   isLeased: boolean;
+  /** Size of the packed texts in bytes. */
+  textBytes: number;
   /** Position in the order in which tasks ended or started to wait. */
   stopOrder: number;
   /** Size of the stopped task in bytes. */
@@ -99,6 +101,7 @@ export function createMemoryTaskLog(
     epoch,
     hasRunningTurn: false,
     isLeased: false,
+    textBytes: 0,
     stopOrder: 0,
     size: 0,
     slot: -1,
@@ -148,63 +151,59 @@ export function updateMemoryTaskStatus(log: MemoryTaskLog, { state, timestamp }:
   listIndex?.add(log);
 }
 
-/** Moves the events of the log to `texts`. */
-export function packTaskLog(log: MemoryTaskLog, texts: OffHeapTextStore): void {
+/** Replaces the event objects of the log with texts. */
+export function packTaskLog(log: MemoryTaskLog): void {
   log.task = undefined;
   log.foldedCount = 0;
-  let text = "";
+  let lines: string[] = [];
+  let length = 0;
   const addText = (): void => {
-    log.packedEvents = [...log.packedEvents, { text: texts.add(text), lastSeq: log.packedThroughSeq }];
-    text = "";
+    // JSON text contains no line breaks. `join` creates a flat text, which the garbage collector copies at once.
+    const text = lines.join("\n");
+    log.packedEvents = [...log.packedEvents, { text, lastSeq: log.packedThroughSeq }];
+    log.textBytes += measureText(text);
+    lines = [];
+    length = 0;
   };
   for (const { jsonText } of log.events) {
-    if (text.length > 0 && text.length + jsonText.length > MAX_PACKED_TEXT_LENGTH) addText();
-    // JSON text contains no line breaks.
-    text = text === "" ? jsonText : `${text}\n${jsonText}`;
+    if (length > 0 && length + jsonText.length > MAX_PACKED_TEXT_LENGTH) addText();
+    lines.push(jsonText);
+    length += jsonText.length;
     log.packedThroughSeq++;
   }
   log.events = [];
-  if (text !== "") addText();
+  if (lines.length > 0) addText();
 }
 
-/** Returns the size of a packed task in bytes, including its objects on V8's heap. */
+/** Returns the size of a packed task in bytes. */
 export function measurePackedTask(log: MemoryTaskLog): number {
-  let size = HEAP_BYTES_PER_TASK + log.taskId.length + log.contextId.length;
-  size += (log.packedTask?.byteLength ?? 0) + (log.words?.byteLength ?? 0);
+  let size = HEAP_BYTES_PER_TASK + log.taskId.length + log.contextId.length + log.textBytes;
   for (const messageId of log.messageIds) size += messageId.length;
-  for (const { text } of log.packedEvents) size += text.byteLength;
+  if (log.words !== undefined) size += measureText(log.words);
   return size;
 }
 
-/** Deletes the packed texts of the log. */
-export function deletePackedTexts(log: MemoryTaskLog, texts: OffHeapTextStore): void {
-  for (const { text } of log.packedEvents) texts.delete(text);
-  log.packedEvents = [];
-  if (log.packedTask) texts.delete(log.packedTask);
-  log.packedTask = undefined;
+/** Returns the size of a text in V8's memory. A text that is not ASCII counts two bytes for each character. */
+function measureText(text: string): number {
+  return countUtf8Bytes(text) === text.length ? text.length : 2 * text.length;
 }
 
 /** Replaces the events of the log with the current task. */
-export function replaceEventsWithTask(log: MemoryTaskLog, texts: OffHeapTextStore): void {
-  const task = JSON.stringify(foldCurrentTask(log, texts));
-  const lastSeq = getLastSeq(log);
-  deletePackedTexts(log, texts);
-  log.packedTask = texts.add(task);
+export function replaceEventsWithTask(log: MemoryTaskLog): void {
+  log.packedTask = JSON.stringify(foldCurrentTask(log));
+  log.textBytes = measureText(log.packedTask);
+  log.packedThroughSeq = log.deletedCount = getLastSeq(log);
+  log.packedEvents = [];
   log.events = [];
   log.task = undefined;
   log.foldedCount = 0;
-  log.packedThroughSeq = log.deletedCount = lastSeq;
 }
 
 /** Yields the events after the sequence number `after`, in order. */
-export function* readEventsAfter(
-  log: MemoryTaskLog,
-  texts: OffHeapTextStore,
-  after: number,
-): Generator<LogEvent, void, undefined> {
+export function* readEventsAfter(log: MemoryTaskLog, after: number): Generator<LogEvent, void, undefined> {
   for (const { text, lastSeq } of log.packedEvents) {
     if (lastSeq <= after) continue;
-    const lines = texts.read(text).split("\n");
+    const lines = text.split("\n");
     const precedingSeq = lastSeq - lines.length;
     for (let at = Math.max(0, after - precedingSeq); at < lines.length; at++)
       yield LogEvent.fromJsonText(precedingSeq + 1 + at, lines[at] as string);
@@ -214,11 +213,12 @@ export function* readEventsAfter(
 }
 
 /** Returns a copy of the current task. The log keeps the folded task only until its next packing. */
-export function foldCurrentTask(log: MemoryTaskLog, texts: OffHeapTextStore): Task {
+export function foldCurrentTask(log: MemoryTaskLog): Task {
   const isPacked = log.events.length === 0;
-  const start = log.task ?? (log.packedTask && (JSON.parse(texts.read(log.packedTask)) as Task));
+  const { packedTask } = log;
+  const start = log.task ?? (packedTask === undefined ? undefined : (JSON.parse(packedTask) as Task));
   const foldedCount = log.task ? log.foldedCount : log.deletedCount;
-  const task = foldLoggedEvents(start, readEventsAfter(log, texts, foldedCount)) as Task;
+  const task = foldLoggedEvents(start, readEventsAfter(log, foldedCount)) as Task;
   if (isPacked) return task;
   log.task = task;
   log.foldedCount = getLastSeq(log);

@@ -4,3 +4,7 @@ import type { TaskScope } from "../engine/index.ts";
 export function getScopeKey({ tenant, principal, agent }: TaskScope): string {
   return `${tenant.length}:${principal.length}:${tenant}${principal}${agent}`;
 }
+
+export function isSameScope(a: TaskScope, b: TaskScope): boolean {
+  return a.principal === b.principal && a.tenant === b.tenant && a.agent === b.agent;
+}

@@ -19,31 +19,19 @@ export interface LogRow {
  * several events has at most `maxRowBytes` bytes.
  */
 export function toLogRows(events: readonly LogEvent[], maxRowBytes: number = Infinity): LogRow[] {
-  const rows = toRowsOfAnySize(events);
-  if (maxRowBytes === Infinity)
-    return rows.map(({ run, hasOnlyArtifacts }) => toLogRow(run, hasOnlyArtifacts));
-  return rows.flatMap(({ run, hasOnlyArtifacts }) =>
-    splitBySize(run, maxRowBytes).map((part) => toLogRow(part, hasOnlyArtifacts)),
-  );
-}
-
-/** The events of a row. */
-interface EventRun {
-  readonly run: readonly LogEvent[];
-  readonly hasOnlyArtifacts: boolean;
-}
-
-function toRowsOfAnySize(events: readonly LogEvent[]): EventRun[] {
+  if (events.length === 0) return [];
   let artifactSize = 0;
   let otherCount = 0;
   for (const { jsonText } of events) {
     if (isArtifactEventText(jsonText)) artifactSize += jsonText.length;
     else otherCount++;
   }
-  if (events.length === 0) return [];
-  if (otherCount === 0) return [{ run: events, hasOnlyArtifacts: true }];
-  if (artifactSize < MIN_SEPARATED_ARTIFACT_SIZE) return [{ run: events, hasOnlyArtifacts: false }];
-  return groupByKind(events).map((run) => ({ run, hasOnlyArtifacts: run.every(isArtifactEvent) }));
+  const isOneRun = otherCount === 0 || artifactSize < MIN_SEPARATED_ARTIFACT_SIZE;
+  if (isOneRun && maxRowBytes === Infinity) return [toLogRow(events, otherCount === 0)];
+  const runs = isOneRun ? [events] : groupByKind(events);
+  return runs
+    .flatMap((run) => splitBySize(run, maxRowBytes))
+    .map((part) => toLogRow(part, part.every(isArtifactEvent)));
 }
 
 /** Returns true for the JSON text of a stored artifact event, without parsing the text. */
@@ -86,5 +74,7 @@ function splitBySize(events: readonly LogEvent[], maxBytes: number): LogEvent[][
 
 function toLogRow(events: readonly LogEvent[], hasOnlyArtifacts: boolean): LogRow {
   const seq = (events.at(-1) as LogEvent).seq;
-  return { seq, lines: events.map(({ jsonText }) => jsonText).join("\n"), hasOnlyArtifacts };
+  let lines = "";
+  for (const { jsonText } of events) lines += lines === "" ? jsonText : `\n${jsonText}`;
+  return { seq, lines, hasOnlyArtifacts };
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { linkSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, StatementSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
@@ -66,9 +66,13 @@ describe("a SqliteStore whose file another program locks", () => {
     });
     expect(changes).toMatchObject([{ store: store.name, previousState: "healthy", state: "failing" }]);
     // A failing store refuses a commit after one attempt, without waiting for the lock.
-    const attempts = vi.spyOn(store.getDatabase(), "exec");
+    const attempts = vi.spyOn(StatementSync.prototype, "run");
     await expect(commitChunk()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
-    expect(attempts.mock.calls.filter(([sql]) => sql === "BEGIN IMMEDIATE")).toHaveLength(1);
+    const begins = attempts.mock.contexts.filter(
+      (statement) => (statement as StatementSync).sourceSQL === "BEGIN IMMEDIATE",
+    );
+    expect(begins).toHaveLength(1);
+    attempts.mockRestore();
     unlock();
     await expect.poll(() => store.health.state).toBe("healthy");
     expect(changes.at(-1)).toEqual({ store: store.name, previousState: "failing", state: "healthy" });

@@ -19,6 +19,7 @@ export class HeldTaskLeases {
   }
 
   release({ scope, taskId, epoch }: TaskLease): void {
+    if (this.#epochs.size === 0) return;
     const key = toLeaseKey(scope, taskId);
     if (this.#epochs.get(key) === epoch) this.#epochs.delete(key);
   }

@@ -155,13 +155,13 @@ export class SqliteConnection {
   }
 
   executeTransaction<T>(work: (db: DatabaseSync) => T): T {
-    const { scopeTable, taskCounts, writer } = this.requireWritable();
+    const { begin, commit, scopeTable, taskCounts, writer } = this.requireWritable();
     const { db } = this.requireFile();
     try {
-      db.exec("BEGIN IMMEDIATE");
+      begin.run();
       const result = work(db);
       taskCounts.writeChanges();
-      db.exec("COMMIT");
+      commit.run();
       return result;
     } catch (error) {
       rollback(db);

@@ -1,11 +1,13 @@
 import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { TaskScope } from "../../engine/index.ts";
-import { getScopeKey } from "../task-owner-scope-key.ts";
-import { createIntegerKeyCache } from "./integer-key-cache.ts";
+import { getScopeKey, isSameScope } from "../task-owner-scope-key.ts";
+import { LruCache } from "../../data-structures/index.ts";
 
 /** Maps scopes to integer keys. */
 export class TaskOwnerScopeTable {
-  #cachedKeys = createIntegerKeyCache();
+  #cachedKeys = createKeyCache();
+  /** The most recent scope and its key, because consecutive appends often have the same caller. */
+  #recent: { readonly scope: TaskScope; readonly key: number } | undefined;
   readonly #selectKey: SqlStatement;
   readonly #insertScope: SqlStatement;
   readonly #deleteUnusedScope: SqlStatement;
@@ -20,9 +22,14 @@ export class TaskOwnerScopeTable {
 
   /** Returns the key of a scope, or `undefined` if the database has no key for the scope. */
   findKey(scope: TaskScope): number | undefined {
+    const recent = this.#recent;
+    if (recent && isSameScope(recent.scope, scope)) return recent.key;
     const name = getScopeKey(scope);
     const cached = this.#cachedKeys.get(name);
-    if (cached !== undefined) return cached;
+    if (cached !== undefined) {
+      this.#recent = { scope, key: cached };
+      return cached;
+    }
     const key = this.#selectKey.get(scope.tenant, scope.principal, scope.agent)?.["key"] as
       | number
       | undefined;
@@ -49,6 +56,7 @@ export class TaskOwnerScopeTable {
   deleteIfUnused(key: number, scope: TaskScope): boolean {
     if (this.#deleteUnusedScope.run(key, key).changes === 0) return false;
     this.#cachedKeys.delete(getScopeKey(scope));
+    this.#recent = undefined;
     return true;
   }
 
@@ -57,6 +65,11 @@ export class TaskOwnerScopeTable {
    * longer exist.
    */
   clearCache(): void {
-    this.#cachedKeys = createIntegerKeyCache();
+    this.#cachedKeys = createKeyCache();
+    this.#recent = undefined;
   }
+}
+
+function createKeyCache(): LruCache<number> {
+  return new LruCache(10_000);
 }

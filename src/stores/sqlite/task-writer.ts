@@ -145,7 +145,7 @@ export class TaskWriter {
         expectedSeq,
         webhook,
       );
-    this.#cacheTask(key, scope, append);
+    this.#cacheTask(key, scope, known, append);
     return undefined;
   }
 
@@ -196,12 +196,13 @@ export class TaskWriter {
   }
 
   #insertUniqueMessageIds(scope: number, key: number, messages: LogAppend["messages"]): boolean {
-    for (const [at, { messageId, seq, wasQueued }] of messages.entries()) {
-      if (wasQueued) continue;
-      if (this.#insertMessage.run(scope, messageId, key, seq).changes === 0) {
+    let at = 0;
+    for (const { messageId, seq, wasQueued } of messages) {
+      if (!wasQueued && this.#insertMessage.run(scope, messageId, key, seq).changes === 0) {
         this.#deleteMessageIds(scope, messages.slice(0, at));
         return false;
       }
+      at++;
     }
     return true;
   }
@@ -225,16 +226,23 @@ export class TaskWriter {
   }
 
   #findTask(scope: number, taskId: string): WrittenTask | undefined {
-    return (
-      this.#cachedTasks.get(`${scope} ${taskId}`) ??
-      (this.#selectTask.get(scope, taskId) as unknown as WrittenTask | undefined)
-    );
+    const name = `${scope} ${taskId}`;
+    const cached = this.#cachedTasks.get(name);
+    if (cached) return cached;
+    const stored = this.#selectTask.get(scope, taskId) as unknown as WrittenTask | undefined;
+    if (stored) this.#cachedTasks.set(name, stored);
+    return stored;
   }
 
-  #cacheTask(key: number, scope: number, { taskId, status: { state, timestamp } }: LogAppend): void {
-    const name = `${scope} ${taskId}`;
-    if (isTerminal(state)) this.#cachedTasks.delete(name);
-    else this.#cachedTasks.set(name, { key, state, timestamp });
+  #cacheTask(
+    key: number,
+    scope: number,
+    known: WrittenTask | undefined,
+    { taskId, status: { state, timestamp } }: LogAppend,
+  ): void {
+    if (known?.state === state && known.timestamp === timestamp) return;
+    if (!isTerminal(state)) this.#cachedTasks.set(`${scope} ${taskId}`, { key, state, timestamp });
+    else if (known) this.#cachedTasks.delete(`${scope} ${taskId}`);
   }
 }
 
