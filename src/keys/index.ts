@@ -6,18 +6,14 @@
  * platform that supports Web Crypto.
  */
 export type { JSONWebKeySet, JWK } from "jose";
-export type { SignatureAlgorithm } from "./signature-algorithms.ts";
-export { SIGNATURE_ALGORITHMS } from "./signature-algorithms.ts";
+export { type SignatureAlgorithm, signJws, verifyJws } from "./jws.ts";
 
-export type { FetchKeysOptions } from "./fetch-json.ts";
+export type { FetchKeysOptions } from "./issuer-discovery.ts";
 export type { KeyResolver } from "./key-resolver.ts";
 export { createStaticKeyResolver, createIssuerKeyResolver, createJwksKeyResolver } from "./key-resolver.ts";
 
-export { signJws, verifyJws } from "./jws.ts";
-export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";
-export { signJwt, verifyJwt } from "./jwt.ts";
-export type { SharedSecrets } from "./shared-secret.ts";
-export { importSharedSecrets, signJwtWithSecret, verifyJwtWithSecrets } from "./shared-secret.ts";
+export type { JwtClaims } from "./jwt.ts";
+export { signJwt, verifyJwt, importSharedSecrets, signJwtWithSecret, verifyJwtWithSecrets } from "./jwt.ts";
 export { KeysUnavailableError, UnknownKeyError, VerificationError } from "./verification-error.ts";
 export type { SigningKeyPair, SigningKeyPairOptions } from "./signing-key-pair.ts";
 export { importSigningKeyPair, generateSigningKey, buildJwks } from "./signing-key-pair.ts";

@@ -2,6 +2,5 @@
  * CHECKS OF CALLS. The folder `usage-checks` explains mistakes in programs that call Colloquy, such as an unknown
  * option or a missing `await`.
  */
-export { didYouMean } from "./did-you-mean.ts";
+export { didYouMean, defineOptionNames, pickOptions } from "./option-names.ts";
 export { explainMissingAwait } from "./explain-missing-await.ts";
-export { defineOptionNames, pickOptions } from "./option-names.ts";
