@@ -10,7 +10,7 @@ import {
   verifyJwt,
   type JwtClaims,
 } from "./index.ts";
-import { SIGNATURE_ALGORITHMS } from "./jws.ts";
+import { SIGNATURE_ALGORITHMS } from "./signature-algorithms.ts";
 import type { JwtValidationOptions } from "./jwt.ts";
 import { FakeOidcProvider } from "./fake-oidc-provider.fixture.ts";
 

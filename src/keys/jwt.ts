@@ -1,5 +1,5 @@
 import { errors, jwtVerify, SignJWT, type JWTPayload, type JWTVerifyOptions } from "jose";
-import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./jws.ts";
+import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
 import type { KeyResolver } from "./key-resolver.ts";
 import { toVerificationError } from "./verification-error.ts";
 import type { SigningKeyPair } from "./signing-key-pair.ts";

@@ -8,7 +8,7 @@ import {
   type JSONWebKeySet,
   type JWK,
 } from "jose";
-import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./jws.ts";
+import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
 
 /** Options for `importSigningKeyPair`. */
 export interface SigningKeyPairOptions {
