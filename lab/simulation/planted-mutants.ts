@@ -32,8 +32,8 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   { name: "lease that ends early", defects: { expiresEarly: true } },
   {
     name: "early release",
-    file: "src/engine/turn-executor.ts",
-    find: "await Promise.race([this.#agentEnd, graceEnd.promise]);",
+    file: "src/engine/active-task.ts",
+    find: "await Promise.race([this.#lastTurn?.agentEnd, graceEnd.promise]);",
     replace: "",
   },
   {
@@ -41,7 +41,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     file: "src/engine/engine.ts",
     find: '    const reason = "The server was stopped',
     replace:
-      "    for (const { liveTask } of this.#runners.list()) void this.#store.leases.release(liveTask.lease);\n" +
+      "    for (const task of this.#runners.list()) void this.#store.leases.release(task.lease);\n" +
       '    const reason = "The server was stopped',
   },
   {
@@ -58,8 +58,8 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "claimed task without a running turn",
-    file: "src/engine/stored-turn.ts",
-    find: "    this.#isRunning = true;\n",
+    file: "src/engine/active-task.ts",
+    find: "    this.#isRunningInStore = true;\n",
     replace: "",
   },
   {
@@ -76,7 +76,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "release before the cleanup of an agent",
-    file: "src/engine/agent-output-writer.ts",
+    file: "src/engine/turn.ts",
     find: "if (turn.isAborted) await closing;",
     replace: "",
   },

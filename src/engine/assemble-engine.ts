@@ -8,15 +8,16 @@ import type { NodeAccess } from "./nodes/node-access.ts";
 import { withSafeListeners } from "./observer.ts";
 import { createEnginePushConfigs } from "./push/create-engine-push-configs.ts";
 import type { PushConfigOperations } from "./push/push-config-operations.ts";
-import type { QueuedTurnData } from "./queued-turn-data.ts";
+import type { QueuedTurnData } from "./turn-restart-data.ts";
 import { ReplaceableAgent } from "./replaceable-agent.ts";
+import { listInterruptedTasks, loadReferencedTasks } from "./related-tasks.ts";
 import { RequestWaitLimit } from "./request-wait-limit.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { TaskLease } from "./task-leases.ts";
 import { TaskRecovery } from "./task-recovery.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import type { ActiveTask } from "./active-task.ts";
 import type { LogAppend } from "./task-store.ts";
 import { TurnAdmission } from "./turn-admission.ts";
 import { TurnFactory } from "./turn-factory.ts";
@@ -64,6 +65,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     generateId,
     observer,
     runTracing: options.runTracing,
+    isShared: link !== undefined,
     mergeChunks: options.mergeChunks ?? true,
     deduplicateMessages,
     taskSizeLimit: limits.taskSize,
@@ -74,7 +76,9 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     releaseLease: (lease: TaskLease, handover?: LogAppend) => recovery.releaseLease(lease, handover),
     startsTurns,
     onRunStart: (): void => void state.startedRunCount++,
-    followHandedOverTurn: (runner: TaskRunner, turn: Turn): boolean => {
+    loadReferencedTasks: (scope: TaskScope, turn: Turn) => loadReferencedTasks(store, runners, scope, turn),
+    listInterruptedTasks: (scope: TaskScope, turn: Turn) => listInterruptedTasks(store, runners, scope, turn),
+    followHandedOverTurn: (runner: ActiveTask, turn: Turn): boolean => {
       if (!nodes || state.isClosing) return false;
       nodes.followHandedOverTurn(runner, turn);
       return true;
@@ -86,12 +90,12 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     isWaitingSuspect: (scope, taskId) => recovery.isWaitingSuspect(scope, taskId),
   });
   const turnAdmission = new TurnAdmission(limits);
-  const turnFactory = new TurnFactory(turnAdmission, store, runners);
+  const turnFactory = new TurnFactory(turnAdmission, runnerContext);
   const parts = { agentId, store, committer, clock, runners, observer, deduplicateMessages, generateId };
   const nodes = options.nodeCooperation?.createAccess(parts);
   push?.outbox.onWebhookFound((scope, taskId) => {
     const runner = runners.findLive(scope, taskId);
-    if (runner) runner.liveTask.mayHaveWebhooks = true;
+    if (runner) runner.mayHaveWebhooks = true;
   });
   const requestWaitLimit = new RequestWaitLimit(store.health, clock);
   const messageAcceptor = new MessageAcceptor({

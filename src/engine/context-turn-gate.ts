@@ -1,8 +1,14 @@
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, type Message } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { getCallerKey, type TaskScope } from "./caller.ts";
 import { createLimitError } from "./engine-limits.ts";
-import type { Turn } from "./turn.ts";
+
+/** A turn, as far as the order of the turns of its context needs it. */
+interface TurnOfContext {
+  readonly message: Message;
+  readonly signal: AbortSignal;
+  onEnd(callback: () => void): void;
+}
 
 /**
  * Orders the turns of each context for agents with `concurrentTurns: "queue"` or `"refuse"`. In each context,
@@ -15,7 +21,7 @@ export class ContextTurnGate {
    * The queue of turns for each context with a running turn. The first turn is running, and the other turns
    * wait.
    */
-  readonly #turns = new Map<string, { turn: Turn; start: () => void }[]>();
+  readonly #turns = new Map<string, { turn: TurnOfContext; start: () => void }[]>();
 
   constructor(mode: "queue" | "refuse", maxWaitingTurns: number) {
     this.#mode = mode;
@@ -42,7 +48,7 @@ export class ContextTurnGate {
    * Adds a turn to the queue of its context. Returns `undefined` if the turn may start immediately.
    * Otherwise, the returned promise resolves when the turn may start, or when the turn is aborted or ended.
    */
-  enterTurn(scope: TaskScope, turn: Turn): Promise<void> | undefined {
+  enterTurn(scope: TaskScope, turn: TurnOfContext): Promise<void> | undefined {
     const key = toContextKey(scope, turn.message.contextId ?? "");
     const turns = this.#turns.get(key) ?? [];
     this.#turns.set(key, turns);
@@ -58,7 +64,7 @@ export class ContextTurnGate {
     return started.promise;
   }
 
-  #leave(key: string, turn: Turn): void {
+  #leave(key: string, turn: TurnOfContext): void {
     const turns = this.#turns.get(key) ?? [];
     const rest = turns.filter((entry) => entry.turn !== turn);
     if (rest.length === 0) this.#turns.delete(key);
@@ -71,7 +77,7 @@ function toContextKey(scope: TaskScope, contextId: string): string {
   return `${contextId.length}:${contextId}${getCallerKey(scope)}`;
 }
 
-function assertNotRefused(running: Turn | undefined, contextId: string): void {
+function assertNotRefused(running: TurnOfContext | undefined, contextId: string): void {
   if (!running) return;
   const { taskId = "" } = running.message;
   const text = `Task ${taskId} is running in context ${contextId}, and the agent runs one task at a time in a context; wait for the task, or use another context.`;

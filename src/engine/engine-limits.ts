@@ -60,48 +60,6 @@ export function resolveEngineLimits(options: Partial<EngineLimits> = {}): Engine
   };
 }
 
-/** A semaphore that throws an error at its limit instead of waiting. */
-export class ConcurrencyLimit {
-  readonly #description: string;
-  readonly #limit: number;
-  #inUse = 0;
-
-  constructor(description: string, limit: number) {
-    this.#description = description;
-    this.#limit = limit;
-  }
-
-  get inUse(): number {
-    return this.#inUse;
-  }
-
-  /**
-   * Acquires one unit of the limit. The caller must return the unit with `release`. Throws
-   * `RESOURCE_EXHAUSTED` if the limit is reached, unless `mayExceedLimit` is true.
-   */
-  acquireOrThrow(mayExceedLimit = false): void {
-    if (this.#inUse >= this.#limit && !mayExceedLimit) throw createLimitError(this.#description, this.#limit);
-    this.#inUse++;
-  }
-
-  release(): void {
-    this.#inUse--;
-  }
-
-  /**
-   * Acquires one unit of the limit like `acquireOrThrow`, and returns a function that releases the unit. Only
-   * the first call to the returned function has an effect.
-   */
-  acquireWithRelease(mayExceedLimit = false): () => void {
-    this.acquireOrThrow(mayExceedLimit);
-    let held = true;
-    return () => {
-      if (held) this.release();
-      held = false;
-    };
-  }
-}
-
 export function createLimitError(description: string, limit: number): A2AError {
   return new A2AError(
     "RESOURCE_EXHAUSTED",

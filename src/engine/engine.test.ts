@@ -239,7 +239,7 @@ describe("close", () => {
     class SlowLookupStore extends MemoryStore {
       override async findMessage(
         ...args: Parameters<MemoryStore["findMessage"]>
-      ): ReturnType<MemoryStore["findMessage"]> {
+      ): Promise<Awaited<ReturnType<MemoryStore["findMessage"]>>> {
         await lookup.promise;
         return await super.findMessage(...args);
       }

@@ -13,24 +13,30 @@ import {
 import type { Agent } from "./agent.ts";
 import { assembleEngine, assertEngineOpen, type EngineParts, type EngineState } from "./assemble-engine.ts";
 import type { Caller, TaskScope } from "./caller.ts";
-import { requireResumeSeq } from "./compute-subscription-log-range.ts";
 import { selectListedContextIds } from "./context-scope.ts";
 import { chooseMessageResponse } from "./decide-message-outcome.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import type { Committer } from "./committer.ts";
 import { limitHistory } from "./limit-history.ts";
 import { listTasks } from "./list-tasks.ts";
-import { LogSubscription, createSingleEventSubscription, type Subscription } from "./log-subscription.ts";
+import {
+  createSingleEventSubscription,
+  LogSubscription,
+  requireResumeSeq,
+  type Subscription,
+} from "./log-subscription.ts";
 import { getMessageAction, type MessageAcceptResult } from "./message-accept-result.ts";
-import { awaitMessageCommitAndGetTask, awaitStartOfTurn, openMessageStream } from "./message-response.ts";
+import { awaitTaskOfMessage, openMessageStream } from "./message-response.ts";
 import type { PushConfigOperations } from "./push/push-config-operations.ts";
 import { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
-import { waitWhileProcessIsNeeded } from "./process-need.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import { TaskCanceler } from "./task-canceler.ts";
 import type { TaskStore } from "./task-store.ts";
-import { countWaitingTurns, type WaitingTurnCounts } from "./waiting-turn-counts.ts";
+import { countWaitingTurns, waitWhileProcessIsNeeded, type WaitingTurnCounts } from "./waiting-turns.ts";
+
+/** Agents start in a later microtask than the request, so that the caller has its promise before the agent runs. */
+const NEXT_MICROTASK: Promise<void> = Promise.resolve();
 
 /**
  * Implements the operations of one agent (A2A §3.1). The server must identify the caller and validate the
@@ -113,9 +119,7 @@ export class Engine {
       this.#parts.recovery.stopStartingTurns();
     }
     await Promise.allSettled(
-      this.#runners
-        .list()
-        .map((runner) => (nodes ? runner.handOverOrFinishTurn() : runner.turns.waitForTurnEnd())),
+      this.#runners.list().map((runner) => (nodes ? runner.handOverOrFinishTurn() : runner.waitForTurnEnd())),
     );
   }
 
@@ -170,15 +174,13 @@ export class Engine {
     caller: Caller,
     service: ServiceParameters = {},
   ): Promise<SendMessageResponse> {
-    const accepted = await this.#acceptMessage(request, caller, service);
+    await NEXT_MICROTASK;
+    const acceptance = this.#acceptMessage(request, caller, service);
+    const accepted = acceptance instanceof Promise ? await acceptance : acceptance;
     if ("reply" in accepted) return { message: accepted.reply };
     const { returnImmediately, historyLength } = request.configuration ?? {};
     const response = chooseMessageResponse(getMessageAction(accepted), returnImmediately ?? false);
-    const mustWait =
-      "turn" in accepted &&
-      response !== "current-task" &&
-      (await awaitStartOfTurn(accepted, this.#parts.clock));
-    const task = await awaitMessageCommitAndGetTask(accepted, mustWait, this.#parts.requestWaitLimit);
+    const task = await awaitTaskOfMessage(accepted, response !== "current-task", this.#parts);
     return { task: limitHistory(task, historyLength) };
   }
 
@@ -195,6 +197,7 @@ export class Engine {
   ): Promise<Subscription> {
     const releaseStream = this.#parts.streamLimit.acquire(caller);
     try {
+      await NEXT_MICROTASK;
       const accepted = await this.#acceptMessage(request, caller, { ...service, isStreaming: true });
       if ("reply" in accepted) {
         releaseStream();
@@ -245,7 +248,7 @@ export class Engine {
   async findContextId(taskId: string, caller: Caller): Promise<string | undefined> {
     const scope = this.#toTaskScope(caller);
     const live = this.#runners.findLive(scope, taskId);
-    return live ? live.liveTask.contextId : (await this.#store.load(scope, taskId))?.task.contextId;
+    return live ? live.contextId : (await this.#store.load(scope, taskId))?.task.contextId;
   }
 
   /**
@@ -268,23 +271,22 @@ export class Engine {
   ): Promise<Subscription> {
     const feed = await this.#runners.openForReading(this.#toTaskScope(caller), id);
     if (!feed) throw A2AError.taskNotFound(id);
-    const { liveTask } = feed;
     try {
-      if (resumeAfterSeq === undefined && liveTask.hasEndedAtSeq(liveTask.seq)) {
+      if (resumeAfterSeq === undefined && feed.hasEndedAtSeq(feed.seq)) {
         const text = `Task ${id} has ended and sends no more events; read it with GetTask.`;
         throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId: id } });
       }
       const span =
         resumeAfterSeq === undefined
           ? {
-              afterSeq: liveTask.seq,
-              openingEvent: LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }),
+              afterSeq: feed.seq,
+              openingEvent: LogEvent.create(feed.seq, { task: feed.getSnapshot() }),
             }
-          : { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq) };
+          : { afterSeq: requireResumeSeq(feed.seq, resumeAfterSeq) };
       return new LogSubscription(
         feed,
         this.#store,
-        { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: liveTask.seq } : {}) },
+        { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: feed.seq } : {}) },
         this.#parts.streamLimit.acquire(caller),
       );
     } finally {
@@ -300,15 +302,15 @@ export class Engine {
     request: SendMessageRequest,
     caller: Caller,
     serviceParameters: ServiceParameters,
-  ): Promise<MessageAcceptResult> {
+  ): MessageAcceptResult | Promise<MessageAcceptResult> {
     assertEngineOpen(this.#state);
     const scope = this.#toTaskScope(caller);
-    const inbound = { request, caller, serviceParameters };
+    const inbound = { scope, request, caller, serviceParameters };
     if (!request.configuration?.taskPushNotificationConfig)
-      return this.#parts.messageAcceptor.acceptMessage(scope, inbound);
+      return this.#parts.messageAcceptor.acceptMessage(inbound);
     if (!this.pushConfigs) throw createPushNotSupportedError();
     return this.pushConfigs
       .assertMessagePushConfigAccepted(request, scope)
-      .then(() => this.#parts.messageAcceptor.acceptMessage(scope, inbound));
+      .then(() => this.#parts.messageAcceptor.acceptMessage(inbound));
   }
 }

@@ -2,10 +2,9 @@
  * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database.
  *
  * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `MessageAcceptor` finds or creates the
- * message's task and a `Turn`. The `TaskRunner` of the task starts the turn: its `TurnExecutor` starts the agent, and its
- * `AgentOutputWriter` writes the agent's events into the `LiveTask`, which validates them. The `Committer` commits the
- * pending events of all tasks in one transaction. After the commit, the live task folds the events into the task, and
- * publishes them to the readers.
+ * message's `ActiveTask`, and creates a `Turn`. The turn starts the agent, and writes the agent's events into the active
+ * task, which validates them. The `Committer` commits the pending events of all tasks in one transaction. After the
+ * commit, the active task folds the events into the task, and publishes them to the readers.
  *
  * Each `LogSubscription` reads the committed events, first a snapshot, and then each later event from memory or from the
  * store. Readers never write, and the writer never waits for readers. The `Outbox` (push/) is also a reader of the log.
@@ -15,8 +14,16 @@
  * sends messages and cancellations to these nodes as rows of the store. A node that starts no agents commits the start of
  * a turn itself (`nodes/turn-submitter.ts`). `TaskRecovery` claims the turns that no living node runs.
  */
-export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
-export type { AgentCallReport, ModelCallReport, ToolCallReport } from "./agent-call-report.ts";
+export type {
+  Agent,
+  AgentCallReport,
+  AgentDescription,
+  AgentEvent,
+  AgentMessage,
+  ModelCallReport,
+  Run,
+  ToolCallReport,
+} from "./agent.ts";
 export type { StepExecution } from "./steps/turn-steps.ts";
 export type { FinishedStep } from "./steps/finished-step.ts";
 export type { Caller, TaskScope } from "./caller.ts";
@@ -30,8 +37,7 @@ export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
 export type { EnginePushOptions } from "./engine-options.ts";
-export type { TurnRestartData } from "./turn-restart-data.ts";
-export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
+export type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
 export type {
@@ -107,7 +113,7 @@ export type { SweepClockRecord } from "./retention/trusted-time.ts";
 export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
 export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
 export { RetentionService } from "./retention/retention-service.ts";
-export type { StreamInterruption, Subscription } from "./log-subscription.ts";
+export type { NextEvents, StreamInterruption, Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {
   NotificationSender,
@@ -124,5 +130,5 @@ export type { PushLimits } from "./push/push-limits.ts";
 export type { WebhookValidator } from "./push/push-config-operations.ts";
 export { PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
-export type { ClaimedWebhooks, WebhookLeases } from "./push/push-store.ts";
+export type { ClaimedWebhooks, DueWebhookQuery, WebhookRetries } from "./push/push-store.ts";
 export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

@@ -42,6 +42,6 @@ export class LeaseFence {
   #stopTurns(): void {
     const cause = new Error("The server could not renew the leases of its tasks in time.");
     for (const runner of this.#context.runners.list())
-      if (runner.mustKeepTurnInStore) runner.liveTask.onCommitFailed(cause);
+      if (runner.mustKeepTurnInStore) runner.onCommitFailed(cause);
   }
 }

@@ -1,5 +1,5 @@
 import { estimateJsonSize, isPlainTextPart, type TaskEvent } from "../protocol/index.ts";
-import type { InboundMessage } from "./inbound-message.ts";
+import type { TurnRequest } from "./turn.ts";
 
 /** Size in characters of an event without its content: its ids, and the names of its members. */
 const SIZE_WITHOUT_CONTENT = 256;
@@ -9,7 +9,7 @@ const SIZE_OF_PART_WITHOUT_TEXT = 12;
 export function measureRequestSize({
   request,
   serviceParameters,
-}: Pick<InboundMessage, "request" | "serviceParameters">): number {
+}: Pick<TurnRequest, "request" | "serviceParameters">): number {
   return serviceParameters.requestSize ?? estimateJsonSize(request);
 }
 
@@ -17,7 +17,7 @@ export function measureRequestSize({
 export function measureMessageSize({
   request,
   serviceParameters,
-}: Pick<InboundMessage, "request" | "serviceParameters">): number {
+}: Pick<TurnRequest, "request" | "serviceParameters">): number {
   return serviceParameters.requestSize ?? estimateJsonSize(request.message);
 }
 

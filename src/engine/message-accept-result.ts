@@ -1,6 +1,14 @@
 import type { Message } from "../protocol/index.ts";
+import type { TaskScope } from "./caller.ts";
 import type { MessageAction } from "./decide-message-outcome.ts";
 import type { TaskFeed, TurnProgress } from "./task-feed.ts";
+import type { TurnRequest } from "./turn.ts";
+
+/** A request with a message, and its sender. */
+export interface InboundMessage extends TurnRequest {
+  /** Scope of the sender's tasks. */
+  readonly scope: TaskScope;
+}
 
 /**
  * Result of accepting a message. An accepted message starts a turn, waits for its turn, repeats an earlier

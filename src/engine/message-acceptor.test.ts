@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 import type { Deferred } from "../data-structures/index.ts";
 import type { Message } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
+import { ActiveTask } from "./active-task.ts";
 import { alice, createTestTaskScopeForCaller, FakeClock } from "./engine.fixture.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
 import { FollowedTask } from "./nodes/followed-task.ts";
 import { RequestWaitLimit } from "./request-wait-limit.ts";
-import { TaskRunner } from "./task-runner.ts";
 
 const scope = createTestTaskScopeForCaller(alice);
 const message: Message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }], taskId: "t" };
@@ -20,7 +20,7 @@ class TestStore extends MemoryStore {
     this.#seq = seq;
   }
 
-  override async findMessage(): ReturnType<MemoryStore["findMessage"]> {
+  override findMessage(): ReturnType<MemoryStore["findMessage"]> {
     return this.#seq === undefined ? undefined : { taskId: "t", seq: this.#seq };
   }
 }
@@ -35,7 +35,9 @@ function acceptMessage(dependencies: object): Promise<unknown> {
     assertOpen: () => {},
     ...dependencies,
   } as unknown as ConstructorParameters<typeof MessageAcceptor>[0]);
-  return acceptor.acceptMessage(scope, { request: { message }, caller: alice, serviceParameters: {} });
+  return Promise.resolve(
+    acceptor.acceptMessage({ scope, request: { message }, caller: alice, serviceParameters: {} }),
+  );
 }
 
 it("releases the task of a repeated message if the running turn cannot be found [E10, E21]", async () => {
@@ -58,13 +60,12 @@ it("releases the task of a repeated message if the running turn cannot be found 
 it("releases the task of a message that the agent accepts and the store refuses [E10]", async () => {
   let requests = 0;
   const members = {
-    liveTask: {
-      taskId: "t",
-      contextId: "c",
-      state: "TASK_STATE_WORKING",
-      sizeMeter: { exceedsLimitWith: () => false },
-    },
-    turns: { agent: { deliver: () => true }, status: "running" },
+    taskId: "t",
+    contextId: "c",
+    state: "TASK_STATE_WORKING",
+    agent: { deliver: () => true },
+    turnStatus: "running",
+    exceedsLimitWith: () => false,
     offerMessageToAgent(_message: Message, _caller: unknown, durableSeq: Deferred<number>): boolean {
       durableSeq.reject(new Error("the disk is full"));
       return true;
@@ -75,7 +76,7 @@ it("releases the task of a message that the agent accepts and the store refuses 
     },
     release: () => void requests--,
   };
-  const runner = Object.create(TaskRunner.prototype, Object.getOwnPropertyDescriptors(members)) as TaskRunner;
+  const runner = Object.create(ActiveTask.prototype, Object.getOwnPropertyDescriptors(members)) as ActiveTask;
   const accepted = acceptMessage({
     store: new TestStore(),
     runners: { openForWriting: async () => runner.retain() },

@@ -1,40 +1,40 @@
 import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
-import type { ReplaceableAgent } from "./replaceable-agent.ts";
+import { toStoredMessage, type ReplaceableAgent } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
-import { findUserMessageInEvent, findUserMessageInHistory } from "./find-user-message.ts";
-import type { TaskScope } from "./caller.ts";
-import type { InboundMessage } from "./inbound-message.ts";
 import { measureMessageSize, measureRequestSize } from "./measure-size.ts";
-import { toStoredMessage } from "./turn-start.ts";
-import { startAgentBeforeTask } from "./start-agent-before-task.ts";
 import type { IdGenerator } from "./id-generator.ts";
-import { InFlightMessageRegistry } from "./in-flight-message-registry.ts";
 import { createLimitError, type EngineLimits } from "./engine-limits.ts";
 import {
   createDuplicateMessageIdError,
   createMessageRefusalError,
   createMessageTooLargeError,
-} from "./message-errors.ts";
-import {
+  createServerClosingError,
   createTaskAwaitsRecoveryError,
   createTaskEndedError,
   isChangeByOtherWriter,
-  createServerClosingError,
 } from "./task-errors.ts";
 import type { FollowedTask } from "./nodes/followed-task.ts";
 import type { NodeAccess } from "./nodes/node-access.ts";
 import type { SubmissionTarget } from "./nodes/turn-submitter.ts";
-import type { MessageAcceptResult } from "./message-accept-result.ts";
+import type { InboundMessage, MessageAcceptResult } from "./message-accept-result.ts";
 import type { TurnProgress } from "./task-feed.ts";
-import { TaskRunner } from "./task-runner.ts";
+import { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
-import { isSameMessage } from "./is-same-message.ts";
+import {
+  findUserMessageInEvent,
+  findUserMessageInHistory,
+  InFlightMessageRegistry,
+  isSameMessage,
+} from "./repeated-messages.ts";
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import { assertStoreAcceptsNewWork } from "./store-health.ts";
-import type { TaskStore } from "./task-store.ts";
+import type { StoredMessage, TaskStore } from "./task-store.ts";
 import type { TurnAdmission } from "./turn-admission.ts";
+import { toTasklessReply } from "./to-task-event.ts";
 import type { TurnFactory } from "./turn-factory.ts";
+import type { StartedAgentIterator, Turn } from "./turn.ts";
+import type { AgentEvent } from "./agent.ts";
 
 interface MessageAcceptorDependencies {
   readonly agent: ReplaceableAgent;
@@ -54,9 +54,12 @@ interface MessageAcceptorDependencies {
   readonly assertOpen: () => void;
 }
 
+/** The result of accepting a message. A promise if the result depends on the store or on an agent. */
+type Acceptance = MessageAcceptResult | Promise<MessageAcceptResult>;
+
 interface InFlightMessage {
   readonly message: Message;
-  readonly result: Promise<MessageAcceptResult>;
+  readonly acceptance: Acceptance;
 }
 
 /** Number of attempts to accept a message. An attempt fails only if another node changes the task at the same time. */
@@ -75,61 +78,66 @@ export class MessageAcceptor {
     this.#inFlightMessages = new InFlightMessageRegistry(2 * context.limits.runs);
   }
 
-  /** Accepts a message. `scope` must be the caller's scope. Throws at once if the id belongs to another message. */
-  acceptMessage(
-    scope: TaskScope,
-    { request, caller, serviceParameters }: Pick<InboundMessage, "request" | "caller" | "serviceParameters">,
-  ): Promise<MessageAcceptResult> {
-    const inbound = { scope, request, caller, serviceParameters };
+  /** Accepts a message. `inbound.scope` must be the caller's scope. Throws if the id belongs to another message. */
+  acceptMessage(inbound: InboundMessage): Acceptance {
     if (!this.#context.deduplicateMessages)
-      return this.#waitForResult(inbound, Promise.resolve(this.#continueOrCreateTask(inbound)));
-    const inFlightMessages = this.#inFlightMessages.getOrCreate(scope);
-    const { message } = request;
+      return this.#limitWait(inbound, this.#continueOrCreateTask(inbound));
+    const { message } = inbound.request;
+    const inFlightMessages = this.#inFlightMessages.getOrCreate(inbound.scope);
     const earlier = inFlightMessages.get(message.messageId);
     if (earlier) {
       if (!isSameMessage(message, earlier.message)) throw createDuplicateMessageIdError(message);
-      const retained = earlier.result.then((accepted) => {
-        if ("seq" in accepted) accepted.feed.retain();
-        return accepted;
-      });
-      return this.#waitForResult(inbound, retained);
+      return this.#limitWait(inbound, retainFeed(earlier.acceptance));
     }
-    const entry = { message, result: this.#acceptNewOrDuplicate(inbound) };
+    const acceptance = this.#accept(inbound);
+    const entry = { message, acceptance };
     inFlightMessages.insertNew(message.messageId, entry);
     const removeEntry = (): void => inFlightMessages.deleteIfValue(message.messageId, entry);
     const removeOnceDurable = (accepted: MessageAcceptResult): void => {
-      if ("turn" in accepted) void accepted.turn.durableSeq.promise.then(removeEntry, removeEntry);
+      if ("turn" in accepted) accepted.turn.durableSeq.onSettled(removeEntry);
       else removeEntry();
     };
-    void entry.result.then(removeOnceDurable, removeEntry);
-    return this.#waitForResult(inbound, entry.result);
+    if (acceptance instanceof Promise) void acceptance.then(removeOnceDurable, removeEntry);
+    else removeOnceDurable(acceptance);
+    return this.#limitWait(inbound, acceptance);
   }
 
-  /** Waits for the result of a message, and limits the time for which the message waits for the store. */
-  #waitForResult(
-    { request: { message } }: InboundMessage,
-    result: Promise<MessageAcceptResult>,
-  ): Promise<MessageAcceptResult> {
+  /** Limits the time for which a message waits for the store. */
+  #limitWait({ request: { message } }: InboundMessage, acceptance: Acceptance): Acceptance {
     const { agent, requestWaitLimit } = this.#context;
+    if (!(acceptance instanceof Promise)) return acceptance;
     // The first event of an agent that starts before its task does not need the store.
-    if (!message.taskId && agent.current.respondsWith === "either") return result;
-    return requestWaitLimit.wait(result, (accepted) => {
+    if (!message.taskId && agent.current.respondsWith === "either") return acceptance;
+    return requestWaitLimit.wait(acceptance, (accepted) => {
       if ("seq" in accepted) accepted.feed.release();
     });
   }
 
+  /** Accepts a message, unless the store knows a message with the same id. */
+  #accept(inbound: InboundMessage): Acceptance {
+    const { store } = this.#context;
+    if (store.nodes) return this.#acceptAmongNodes(inbound);
+    const known = store.findMessage(inbound.scope, inbound.request.message.messageId);
+    if (known instanceof Promise) return known.then((found) => this.#acceptAfterLookup(inbound, found));
+    return this.#acceptAfterLookup(inbound, known);
+  }
+
+  #acceptAfterLookup(inbound: InboundMessage, known: StoredMessage | undefined): Acceptance {
+    return known ? this.#acceptDuplicate(inbound, known) : this.#continueOrCreateTask(inbound);
+  }
+
   /** Accepts a message. If another node changes the task or stores the message at the same time, tries again. */
-  async #acceptNewOrDuplicate(inbound: InboundMessage): Promise<MessageAcceptResult> {
+  async #acceptAmongNodes(inbound: InboundMessage): Promise<MessageAcceptResult> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#tryToAccept(inbound, attempt > 1);
+        return await this.#tryToAcceptAmongNodes(inbound, attempt > 1);
       } catch (error) {
         if (attempt === MAX_ACCEPT_ATTEMPTS || !isChangeByOtherWriter(error)) throw error;
       }
     }
   }
 
-  async #tryToAccept(inbound: InboundMessage, isRetry: boolean): Promise<MessageAcceptResult> {
+  async #tryToAcceptAmongNodes(inbound: InboundMessage, isRetry: boolean): Promise<MessageAcceptResult> {
     const { agent, store } = this.#context;
     const { scope, request } = inbound;
     const { messageId, taskId } = request.message;
@@ -137,10 +145,8 @@ export class MessageAcceptor {
     const mayBeKnown =
       !store.nodes?.hasOtherNodes || isRetry || taskId || agent.current.respondsWith === "either";
     const known = mayBeKnown ? await store.findMessage(scope, messageId) : undefined;
-    const accepted = known
-      ? await this.#acceptDuplicate(inbound, known)
-      : await this.#continueOrCreateTask(inbound);
-    if (!store.nodes || !("turn" in accepted) || accepted.isQueued) return accepted;
+    const accepted = await this.#acceptAfterLookup(inbound, known);
+    if (!("turn" in accepted) || accepted.isQueued) return accepted;
     accepted.feed.retain();
     try {
       await accepted.turn.durableSeq.promise;
@@ -150,7 +156,7 @@ export class MessageAcceptor {
     return accepted;
   }
 
-  #continueOrCreateTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
+  #continueOrCreateTask(inbound: InboundMessage): Acceptance {
     // The engine can start to close while the message waits for the store.
     this.#context.assertOpen();
     assertStoreAcceptsNewWork(this.#context.store.health);
@@ -159,10 +165,7 @@ export class MessageAcceptor {
   }
 
   /** Handles a message with the id of an earlier accepted message. */
-  async #acceptDuplicate(
-    inbound: InboundMessage,
-    known: { taskId: string; seq: number },
-  ): Promise<MessageAcceptResult> {
+  async #acceptDuplicate(inbound: InboundMessage, known: StoredMessage): Promise<MessageAcceptResult> {
     const { store, runners } = this.#context;
     const { scope, request } = inbound;
     const { message } = request;
@@ -172,7 +175,7 @@ export class MessageAcceptor {
     if (!runner) throw A2AError.taskNotFound(known.taskId);
     const original = logged
       ? findUserMessageInEvent(logged.event)
-      : findUserMessageInHistory(runner.liveTask.getSnapshot(), message.messageId);
+      : findUserMessageInHistory(runner.getSnapshot(), message.messageId);
     const isRepeated =
       original &&
       (isSameMessage(message, original) ||
@@ -202,13 +205,13 @@ export class MessageAcceptor {
     const runner = await this.#context.runners.openForWriting(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
-      const { state } = runner.liveTask;
+      const { state } = runner;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
-      if (!(runner instanceof TaskRunner)) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
-      if (runner.turns.status === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
-      const turn = runner.turns.findUnfinishedTurn(request.message.messageId);
+      if (!(runner instanceof ActiveTask)) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
+      if (runner.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
+      const turn = runner.findUnfinishedTurn(request.message.messageId);
       // The turn has begun and ended since the query, so the store now has the message with its event.
-      if (!turn) return await this.#acceptNewOrDuplicate(inbound);
+      if (!turn) return await this.#accept(inbound);
       if (!isSameMessage(request.message, turn.message)) throw createDuplicateMessageIdError(request.message);
       return { feed: runner, turn, isQueued: true };
     } finally {
@@ -221,14 +224,14 @@ export class MessageAcceptor {
     const runner = await this.#context.runners.openForWriting(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
-      if (!(runner instanceof TaskRunner)) return await this.#forwardMessage(inbound, runner);
+      if (!(runner instanceof ActiveTask)) return await this.#forwardMessage(inbound, runner);
       this.#context.assertOpen();
-      const { contextId } = runner.liveTask;
-      if (runner.liveTask.sizeMeter.exceedsLimitWith(measureMessageSize(inbound)))
+      const { contextId } = runner;
+      if (runner.exceedsLimitWith(measureMessageSize(inbound)))
         throw createMessageTooLargeError(this.#context.limits.taskSize);
       assertSameContext(runner, request.message);
       const message = { ...request.message, taskId, contextId };
-      let outcome = this.#decideOutcome(inbound, runner, runner.turns.agent.deliver !== undefined);
+      let outcome = this.#decideOutcome(inbound, runner, runner.agent.deliver !== undefined);
       if (outcome.action === "deliver") {
         const durableSeq = new Deferred<number>();
         if (runner.offerMessageToAgent(message, inbound.caller, durableSeq)) {
@@ -237,12 +240,10 @@ export class MessageAcceptor {
         }
         outcome = this.#decideOutcome(inbound, runner, false);
       }
-      if (outcome.action === "refuse")
-        throw createMessageRefusalError(outcome.refusal, taskId, runner.liveTask.state);
+      if (outcome.action === "refuse") throw createMessageRefusalError(outcome.refusal, taskId, runner.state);
       if (outcome.action === "start" && !this.#context.startsTurns()) {
-        const { liveTask } = runner;
-        const { seq, lease } = liveTask;
-        const target = { task: liveTask.getSnapshot(), seq, epoch: lease.epoch };
+        const { seq, lease } = runner;
+        const target = { task: runner.getSnapshot(), seq, epoch: lease.epoch };
         // The runner does not receive the commit.
         this.#context.runners.remove(runner);
         return await this.#submitTurn(inbound, message, target);
@@ -258,7 +259,7 @@ export class MessageAcceptor {
       // Interrupt before the queued turn can begin.
       if (outcome.action === "interrupt") runner.interruptTurn();
       await queued;
-      const { state } = runner.liveTask;
+      const { state } = runner;
       // The agent has ended the task in the same commit, so the turn cannot begin.
       if (turn.hasEnded && state && isTerminal(state)) throw createTaskEndedError(taskId, state);
       return { feed: runner, turn, isQueued: true };
@@ -290,7 +291,7 @@ export class MessageAcceptor {
     const { request, caller, serviceParameters } = inbound;
     const result = await nodes?.ownerRequests.sendMessage(task, { request, caller, serviceParameters });
     // The other node can have accepted the message before it stopped.
-    return result ?? (await this.#acceptNewOrDuplicate(inbound));
+    return result ?? (await this.#accept(inbound));
   }
 
   /** Handles a repeated message that waits in the queue of a task that another node runs. */
@@ -299,18 +300,18 @@ export class MessageAcceptor {
     task: FollowedTask,
   ): Promise<MessageAcceptResult> {
     const turn = await this.#context.nodes?.followedTurns.findQueuedTurn(task, inbound.request.message);
-    return turn ? { feed: task, turn, isQueued: true } : await this.#acceptNewOrDuplicate(inbound);
+    return turn ? { feed: task, turn, isQueued: true } : await this.#accept(inbound);
   }
 
   /** Resolves with the running turn of a repeated message, whose sender waits for the end of the turn. */
   async #findRepeatedTurn(
     { request, serviceParameters }: InboundMessage,
-    task: TaskRunner | FollowedTask,
+    task: ActiveTask | FollowedTask,
     seq: number,
   ): Promise<TurnProgress | undefined> {
-    if (task instanceof TaskRunner) {
-      const { current } = task.turns;
-      return current?.startPoint?.seq === seq ? current : undefined;
+    if (task instanceof ActiveTask) {
+      const { currentTurn } = task;
+      return currentTurn?.startPoint?.seq === seq ? currentTurn : undefined;
     }
     if (serviceParameters.isStreaming) return undefined;
     return await this.#context.nodes?.followedTurns.findRunningTurn(task, request.message, seq);
@@ -318,14 +319,14 @@ export class MessageAcceptor {
 
   #decideOutcome(
     { serviceParameters }: InboundMessage,
-    runner: TaskRunner,
+    runner: ActiveTask,
     canDeliver: boolean,
   ): MessageOutcome {
-    const { taskId, state } = runner.liveTask;
+    const { taskId, state } = runner;
     if (!state) throw A2AError.taskNotFound(taskId);
-    const { whileWorking = "refuse", interruptible = false } = runner.turns.agent;
+    const { whileWorking = "refuse", interruptible = false } = runner.agent;
     return decideMessageOutcome({
-      turnStatus: runner.turns.status,
+      turnStatus: runner.turnStatus,
       taskState: state,
       canDeliver,
       whileWorking,
@@ -335,13 +336,13 @@ export class MessageAcceptor {
   }
 
   /** Throws an error if too many messages wait for the current turn of the task. */
-  #assertQueueNotFull({ liveTask: { taskId }, turns: { queue } }: TaskRunner): void {
+  #assertQueueNotFull({ taskId, queuedTurnCount }: ActiveTask): void {
     const { queuedTurns } = this.#context.limits;
-    if (queue.length >= queuedTurns)
+    if (queuedTurnCount >= queuedTurns)
       throw createLimitError(`waiting messages for task ${taskId}`, queuedTurns);
   }
 
-  #createTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
+  #createTask(inbound: InboundMessage): Acceptance {
     const { agent, runners, generateId } = this.#context;
     const { message } = inbound.request;
     const { taskSize } = this.#context.limits;
@@ -360,8 +361,57 @@ export class MessageAcceptor {
 }
 
 /** Throws an error if the message belongs to another context than the task. */
-function assertSameContext({ liveTask: { taskId, contextId } }: TaskRunner, message: Message): void {
+function assertSameContext({ taskId, contextId }: ActiveTask, message: Message): void {
   if (!message.contextId || message.contextId === contextId) return;
   const description = `task ${taskId} belongs to another context; omit contextId, or use the task's contextId`;
   throw A2AError.invalidParams([{ field: "message.contextId", description }]);
+}
+
+/** Keeps the feed of an accepted message for another request with the same message. */
+async function retainFeed(acceptance: Acceptance): Promise<MessageAcceptResult> {
+  const accepted = await acceptance;
+  if ("seq" in accepted) accepted.feed.retain();
+  return accepted;
+}
+
+/** Starts the agent before its task exists. The agent's first event decides whether the runner creates the task. */
+async function startAgentBeforeTask(
+  runner: ActiveTask,
+  turn: Turn,
+  { agent, generateId }: Pick<MessageAcceptorDependencies, "agent" | "generateId">,
+): Promise<MessageAcceptResult> {
+  runner.reserveForTurnWithoutTask(turn);
+  await agent.contextTurns?.enterTurn(runner.scope, turn);
+  const output = await readFirstAgentEvent(turn, () =>
+    turn.startAgent(runner, runner.buildTaskWithMessage(turn.message)),
+  );
+  if (turn.hasEnded) {
+    void turn.closeIterator(runner, output.iterator);
+    return { feed: runner, turn };
+  }
+  const firstEvent = output.firstResult?.value;
+  if (typeof firstEvent !== "object" || firstEvent === null || !("message" in firstEvent)) {
+    runner.startOrQueueTurn(turn, output);
+    return { feed: runner, turn };
+  }
+  runner.discardWithoutTask();
+  turn.end();
+  void turn.closeIterator(runner, output.iterator);
+  return { reply: toTasklessReply(runner.contextId, firstEvent.message, generateId) };
+}
+
+/**
+ * Starts an agent and waits for its first event. If the agent throws an error before its first event, the
+ * returned iterator throws the same error.
+ */
+async function readFirstAgentEvent(
+  turn: Pick<Turn, "runInSpan">,
+  startAgent: () => StartedAgentIterator,
+): Promise<StartedAgentIterator> {
+  try {
+    const { iterator } = startAgent();
+    return { iterator, firstResult: await turn.runInSpan(() => iterator.next()) };
+  } catch (error) {
+    return { iterator: { next: (): Promise<IteratorResult<AgentEvent>> => Promise.reject(error) } };
+  }
 }

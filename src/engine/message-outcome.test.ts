@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../stores/index.ts";
 import { A2AError, getText, type Message, type Task } from "../protocol/index.ts";
-import { WAIT_WITHIN_TURN_MS } from "./await-start-of-queued-turn.ts";
+import { WAIT_WITHIN_TURN_MS } from "./message-response.ts";
 import type { AgentEvent } from "./agent.ts";
 import {
   alice,

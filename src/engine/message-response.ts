@@ -1,10 +1,10 @@
+import { Deferred } from "../data-structures/index.ts";
 import { LogEvent, type Task } from "../protocol/index.ts";
-import { awaitStartOfQueuedTurn } from "./await-start-of-queued-turn.ts";
 import type { Clock } from "./clock.ts";
-import { computeSubscriptionLogRange } from "./compute-subscription-log-range.ts";
-import { DeferredSubscription } from "./deferred-subscription.ts";
 import {
+  computeSubscriptionLogRange,
   createSingleEventSubscription,
+  DeferredSubscription,
   hasTurnRequestedInput,
   isWaitingWithoutTurn,
   LogSubscription,
@@ -13,39 +13,46 @@ import {
 import type { TaskMessageAcceptResult, TurnAcceptResult } from "./message-accept-result.ts";
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
+import type { TaskFeed, TurnProgress } from "./task-feed.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /**
- * Waits until the accepted message is durable and resolves with the current task. With `untilStop`, resolves with the
- * task once the turn of the message has stopped.
+ * Time in milliseconds for which a running turn may wait for its user, before the senders of queued messages
+ * receive the current task. Most agents end their turn within this time after they have asked their user.
  */
-export async function awaitMessageCommitAndGetTask(
+export const WAIT_WITHIN_TURN_MS = 1000;
+
+/** Dependencies of the responses to messages. */
+interface ResponseDependencies {
+  readonly clock: Clock;
+  readonly requestWaitLimit: RequestWaitLimit;
+}
+
+/**
+ * Waits until the accepted message is durable and resolves with the current task. With `untilStop`, resolves with the
+ * task once the turn of the message has stopped, or once the running turn before it waits for its user.
+ */
+export async function awaitTaskOfMessage(
   accepted: TaskMessageAcceptResult,
   untilStop: boolean,
-  requestWaitLimit: RequestWaitLimit,
+  { clock, requestWaitLimit }: ResponseDependencies,
 ): Promise<Task> {
   const { feed } = accepted;
   if (!("turn" in accepted)) {
     try {
-      return feed.liveTask.getSnapshot();
+      return feed.getSnapshot();
     } finally {
       feed.release();
     }
   }
   const { turn, isQueued } = accepted;
-  if (!isQueued) await awaitMessageSeq(accepted, requestWaitLimit);
-  return untilStop ? await turn.stoppedTask.promise : feed.liveTask.getSnapshot();
-}
-
-/**
- * Waits until the turn of an accepted message begins. Resolves with false if the sender must receive the current task,
- * because the running turn waits for its user.
- */
-export function awaitStartOfTurn(
-  { feed, turn, isQueued }: TurnAcceptResult,
-  clock: Clock,
-): Promise<boolean> | true {
-  return isQueued ? awaitStartOfQueuedTurn(feed, turn, clock) : true;
+  if (isQueued) {
+    const mustWait = untilStop && (await awaitStartOfQueuedTurn(feed, turn, clock));
+    return mustWait ? await turn.stoppedTask.promise : feed.getSnapshot();
+  }
+  // A turn whose message cannot be stored also ends with an error.
+  if (!untilStop || requestWaitLimit.isNeeded) await awaitMessageSeq(accepted, requestWaitLimit);
+  return untilStop ? await turn.stoppedTask.promise : feed.getSnapshot();
 }
 
 /**
@@ -57,7 +64,7 @@ export async function openMessageStream(
   service: ServiceParameters,
   releaseStream: () => void,
   store: TaskStore,
-  { clock, requestWaitLimit }: { readonly clock: Clock; readonly requestWaitLimit: RequestWaitLimit },
+  { clock, requestWaitLimit }: ResponseDependencies,
 ): Promise<Subscription> {
   const create = (): Promise<Subscription> =>
     createMessageStream(accepted, service, releaseStream, store, requestWaitLimit);
@@ -65,10 +72,9 @@ export async function openMessageStream(
   const feed = accepted.feed.retain();
   const open = async (): Promise<Subscription> => {
     try {
-      if (await awaitStartOfTurn(accepted, clock)) return await create();
+      if (await awaitStartOfQueuedTurn(feed, accepted.turn, clock)) return await create();
       releaseStream();
-      const { liveTask } = feed;
-      return createSingleEventSubscription(LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }));
+      return createSingleEventSubscription(LogEvent.create(feed.seq, { task: feed.getSnapshot() }));
     } finally {
       feed.release();
     }
@@ -107,5 +113,39 @@ async function createMessageStream(
     return createSingleEventSubscription(span.openingEvent);
   } finally {
     feed.release();
+  }
+}
+
+/**
+ * Waits until a queued turn begins and resolves with true. Resolves with false if the running turn waits for
+ * its user for `WAIT_WITHIN_TURN_MS`, because a turn may then wait without limit. Rejects if the queued turn
+ * cannot begin.
+ */
+async function awaitStartOfQueuedTurn(feed: TaskFeed, turn: TurnProgress, clock: Clock): Promise<boolean> {
+  let waitEndsAt: number | undefined;
+  for (;;) {
+    if (turn.hasBegun) return true;
+    // A turn that ends before it begins rejects `durableSeq`.
+    if (turn.hasEnded) await turn.durableSeq.promise;
+    const change = feed.waitForCommitOrTurnChange();
+    if (!feed.isWaitingWithinTurn) {
+      waitEndsAt = undefined;
+      await change;
+      continue;
+    }
+    waitEndsAt ??= clock.monotonic() + WAIT_WITHIN_TURN_MS;
+    const remainingMs = waitEndsAt - clock.monotonic();
+    if (remainingMs <= 0) return false;
+    await untilChangeOrTimeout(change, remainingMs, clock);
+  }
+}
+
+async function untilChangeOrTimeout(change: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
+  const timeout = new Deferred();
+  const cancelTimer = clock.schedule(ms, () => timeout.resolve());
+  try {
+    await Promise.race([change, timeout.promise]);
+  } finally {
+    cancelTimer();
   }
 }

@@ -1,5 +1,5 @@
 import type { LogEvent, TaskState } from "../protocol/index.ts";
-import type { AgentCallReport } from "./agent-call-report.ts";
+import type { AgentCallReport } from "./agent.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreStateChange } from "./store-health.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../stores/index.ts";
 import { getText, type SendMessageRequest, type Task } from "../protocol/index.ts";
 import type { AppendRefusal, LogAppend } from "./task-store.ts";
-import { DISCARDED_MESSAGE_IDS_METADATA_KEY } from "./discarded-message-ids.ts";
+import { DISCARDED_MESSAGE_IDS_METADATA_KEY } from "./to-task-event.ts";
 import {
   alice,
   completedTestEvent,

@@ -1,13 +1,14 @@
 import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
-import { findUserMessageInEvent } from "./find-user-message.ts";
+import { findUserMessageInEvent } from "./repeated-messages.ts";
+import type { TurnAdmission } from "./turn-admission.ts";
 import type { TurnFactory } from "./turn-factory.ts";
 import type { Observer } from "./observer.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import { readLog } from "./read-task-log.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { createServerClosingError } from "./task-errors.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import type { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { ClaimedTask } from "./task-leases.ts";
 import type { TaskStore } from "./task-store.ts";
@@ -21,6 +22,7 @@ export interface TaskRecoveryDependencies {
   readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
+  readonly turnAdmission: TurnAdmission;
   readonly turnFactory: TurnFactory;
   readonly observer: Observer;
   /** Maximum number of attempts at a turn. */
@@ -32,7 +34,7 @@ export interface TaskRecoveryDependencies {
 /**
  * Settles a claimed task whose turn has no running agent. A turn starts again if `Agent.afterRestart` allows it
  * and the store has persisted the turn. Otherwise, the task fails with a reason (E9). Resolves once the store
- * has committed the new attempt or the failure.
+ * has committed the new attempt or the failure. Rejects with `RESOURCE_EXHAUSTED` if the turn must wait for room.
  */
 export async function recoverTask(
   claimed: ClaimedTask,
@@ -42,21 +44,21 @@ export async function recoverTask(
   const runner = await context.runners.openOwned(claimed.scope, claimed.taskId);
   if (!runner) return;
   try {
-    runner.liveTask.adoptLease(claimed);
-    if (runner.turns.current) return;
+    runner.adoptLease(claimed);
+    if (runner.currentTurn) return;
     if (claimed.isCancelRequested) {
       runner.cancel("The task was canceled.", claimed.scope, {});
-      await runner.liveTask.waitForCommit();
-      runner.turns.isAwaitingRecovery = false;
+      await runner.waitForCommit();
+      runner.isAwaitingRecovery = false;
       return;
     }
     const interruptionText = isStoreFailure ? STORE_FAILED_TEXT : SERVER_STOPPED_TEXT;
     const failureReason = await restartTurnOrGetFailureReason(runner, claimed, interruptionText, context);
     if (failureReason !== undefined) {
-      runner.failOrphanedTask(failureReason);
-      await runner.liveTask.waitForCommit();
+      runner.writeStatus("TASK_STATE_FAILED", failureReason);
+      await runner.waitForCommit();
     }
-    runner.turns.isAwaitingRecovery = false;
+    runner.isAwaitingRecovery = false;
   } finally {
     runner.release();
   }
@@ -64,10 +66,10 @@ export async function recoverTask(
 
 /** Starts the task's turn again, or returns the reason why the task must fail instead. */
 async function restartTurnOrGetFailureReason(
-  runner: TaskRunner,
+  runner: ActiveTask,
   { scope, taskId, turn: persisted }: ClaimedTask,
   interruptionText: string,
-  { agent, store, turnFactory, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
+  { agent, store, turnAdmission, turnFactory, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
 ): Promise<string | undefined> {
   const { afterRestart = "fail" } = agent.current;
   if (!persisted) return interruptionText;
@@ -90,9 +92,9 @@ async function restartTurnOrGetFailureReason(
     await runner.startClaimedTurn(turn, persisted.seq, start.task, mode, persisted.wakeAt);
     return undefined;
   } catch (error) {
-    // The server has more interrupted turns than it may run concurrently. A turn that has never started can wait.
-    if (error instanceof A2AError && error.reason === "RESOURCE_EXHAUSTED" && attempt > 0)
-      return interruptionText;
+    // No other turn can make room for a turn that the limits do not admit alone.
+    const isTooLarge = error instanceof A2AError && error.reason === "RESOURCE_EXHAUSTED";
+    if (isTooLarge && attempt > 0 && turnAdmission.turnCount === 0) return interruptionText;
     throw error;
   }
 }

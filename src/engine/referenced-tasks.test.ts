@@ -8,8 +8,7 @@ import {
   getTestResponseTask,
   workingTestEvent,
 } from "./engine.fixture.ts";
-import { toQueuedTurnData } from "./queued-turn-data.ts";
-import { restoreCaller, toTurnRestartData } from "./turn-restart-data.ts";
+import { restoreCaller, toQueuedTurnData, toTurnRestartData } from "./turn-restart-data.ts";
 import { Turn } from "./turn.ts";
 
 it("a run reads the referenced tasks of its caller only [F-16, E13]", async () => {
@@ -61,7 +60,11 @@ it("a run without referenced tasks reads none [F-16]", async () => {
 it("a run of a later attempt reads no more referenced tasks than the first attempt", () => {
   const { message } = createTestSendMessageRequest("hi");
   const caller = { ...alice, contextScope: { contextIds: ["red"], namespace: "tab-1" } };
-  const turn = new Turn({ message }, message, caller, { version: "1.0" }, [] as never, 1);
+  const turn = new Turn(
+    {} as never,
+    { request: { message }, caller, serviceParameters: { version: "1.0" } },
+    message,
+  );
   expect(restoreCaller(alice, toTurnRestartData(turn, 1))).toStrictEqual(caller);
   expect(restoreCaller(alice, toQueuedTurnData(turn, 1))).toStrictEqual(caller);
 });

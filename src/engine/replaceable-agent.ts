@@ -1,3 +1,4 @@
+import type { Message } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { ContextTurnGate } from "./context-turn-gate.ts";
 
@@ -46,4 +47,12 @@ export class ReplaceableAgent {
 /** Returns true if a later process may continue the turns of an agent, so that the store persists them. */
 export function hasPersistedTurns({ afterRestart = "fail" }: Agent): boolean {
   return afterRestart !== "fail";
+}
+
+/**
+ * Returns the form of a message for the history of its task. A turn that another process can repeat requires the complete
+ * message.
+ */
+export function toStoredMessage(message: Message, agent: Agent): Message {
+  return agent.redactMessage && !hasPersistedTurns(agent) ? agent.redactMessage(message) : message;
 }

@@ -26,6 +26,11 @@ export class RequestWaitLimit {
     });
   }
 
+  /** False if the store can always commit, so that no request needs a limit. */
+  get isNeeded(): boolean {
+    return this.#health !== undefined;
+  }
+
   /**
    * Resolves like `outcome`. Rejects with `UNAVAILABLE` if the store cannot commit for a second. `onLate` then receives
    * the outcome, so that the caller can release what the outcome holds.

@@ -1,6 +1,6 @@
 import { SlotReuseMap } from "../data-structures/index.ts";
 import { getTaskKey, type TaskScope } from "./caller.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import type { ActiveTask } from "./active-task.ts";
 
 /** Limits of a `RestingRunnerCache`. */
 export interface RestingRunnerLimits {
@@ -22,36 +22,36 @@ export const DEFAULT_RESTING_RUNNER_LIMITS: RestingRunnerLimits = {
  */
 export class RestingRunnerCache {
   readonly #limits: RestingRunnerLimits;
-  readonly #byTask = new SlotReuseMap<TaskRunner>();
+  readonly #byTask = new SlotReuseMap<ActiveTask>();
   #totalSize = 0;
 
   constructor(limits: RestingRunnerLimits = DEFAULT_RESTING_RUNNER_LIMITS) {
     this.#limits = limits;
   }
 
-  add(runner: TaskRunner): void {
-    const { scope, taskId } = runner.liveTask;
+  add(runner: ActiveTask): void {
+    const { scope, taskId } = runner;
     this.take(scope, taskId);
-    if (runner.liveTask.sizeMeter.size > this.#limits.maxTotalSize) return;
+    if (runner.size > this.#limits.maxTotalSize) return;
     this.#byTask.insertNew(getTaskKey(scope, taskId), runner);
-    this.#totalSize += runner.liveTask.sizeMeter.size;
+    this.#totalSize += runner.size;
     for (const oldest of this.#byTask.values()) {
       if (this.#byTask.size <= this.#limits.maxTasks && this.#totalSize <= this.#limits.maxTotalSize) return;
-      this.take(oldest.liveTask.scope, oldest.liveTask.taskId);
+      this.take(oldest.scope, oldest.taskId);
     }
   }
 
-  find(scope: TaskScope, taskId: string): TaskRunner | undefined {
+  find(scope: TaskScope, taskId: string): ActiveTask | undefined {
     return this.#byTask.get(getTaskKey(scope, taskId));
   }
 
   /** Removes the runner of the task from the cache, and returns the runner. */
-  take(scope: TaskScope, taskId: string): TaskRunner | undefined {
+  take(scope: TaskScope, taskId: string): ActiveTask | undefined {
     const key = getTaskKey(scope, taskId);
     const runner = this.#byTask.get(key);
     if (!runner) return undefined;
     this.#byTask.delete(key);
-    this.#totalSize -= runner.liveTask.sizeMeter.size;
+    this.#totalSize -= runner.size;
     return runner;
   }
 }

@@ -15,7 +15,7 @@ import {
   type EngineFixture,
 } from "./engine.fixture.ts";
 import { RestingRunnerCache } from "./resting-runner-cache.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import type { ActiveTask } from "./active-task.ts";
 
 class LoadCountingStore extends MemoryStore {
   loadCount = 0;
@@ -125,8 +125,8 @@ describe("a task that waits for its user", () => {
 });
 
 describe("a cache of resting runners", () => {
-  const createRunner = (taskId: string, size: number): TaskRunner =>
-    ({ liveTask: { scope, taskId, sizeMeter: { size } } }) as unknown as TaskRunner;
+  const createRunner = (taskId: string, size: number): ActiveTask =>
+    ({ scope, taskId, size }) as unknown as ActiveTask;
   const listTaskIds = (cache: RestingRunnerCache): string[] =>
     ["a", "b", "c", "d"].filter((taskId) => cache.find(scope, taskId));
 

@@ -6,7 +6,7 @@ import { createTaskAwaitsRecoveryError } from "./task-errors.ts";
 import type { FollowedTask } from "./nodes/followed-task.ts";
 import type { FollowableTask } from "./nodes/log-poller.ts";
 import type { NodeLink } from "./nodes/node-link.ts";
-import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
+import { ActiveTask, type ActiveTaskDependencies } from "./active-task.ts";
 
 /** The recovery of tasks, as far as requests need it. */
 interface RequestedRecovery {
@@ -29,15 +29,15 @@ interface RequestedRecovery {
  * | `openOwned`      | runner             | runner     | new runner            | new runner              | new runner       |
  */
 export class RunnerRegistry {
-  readonly #context: TaskRunnerDependencies;
+  readonly #context: ActiveTaskDependencies;
   readonly #recovery: RequestedRecovery;
   readonly #link: NodeLink | undefined;
-  readonly #byTask = new SlotReuseMap<TaskRunner>();
+  readonly #byTask = new SlotReuseMap<ActiveTask>();
   readonly #restingRunners = new RestingRunnerCache();
-  readonly #pendingLoads = new Map<string, Promise<TaskRunner | FollowedTask | undefined>>();
+  readonly #pendingLoads = new Map<string, Promise<ActiveTask | FollowedTask | undefined>>();
 
   constructor(
-    context: Omit<TaskRunnerDependencies, "onIdle" | "onTurnStart" | "openForReading" | "isShared">,
+    context: Omit<ActiveTaskDependencies, "onIdle" | "onTurnStart" | "openForReading">,
     link?: NodeLink,
     recovery: RequestedRecovery = { requestPass: () => {}, isWaitingSuspect: () => false },
   ) {
@@ -45,36 +45,32 @@ export class RunnerRegistry {
     this.#link = link;
     this.#context = {
       ...context,
-      isShared: link !== undefined,
       onIdle: (runner) => this.#removeIdle(runner),
       ...(link && {
-        onTurnStart: ({ liveTask: { scope, taskId } }: TaskRunner) =>
-          link.logs.find(scope, taskId)?.markMoved(),
+        onTurnStart: ({ scope, taskId }: ActiveTask) => link.logs.find(scope, taskId)?.markMoved(),
         openForReading: (scope: TaskScope, taskId: string) => this.openForReading(scope, taskId),
       }),
     };
   }
 
   /** Creates the runner of a new task. */
-  create(scope: TaskScope, taskId: string, contextId: string): TaskRunner {
-    const runner = new TaskRunner(this.#context, { scope, taskId, contextId });
+  create(scope: TaskScope, taskId: string, contextId: string): ActiveTask {
+    const runner = new ActiveTask(this.#context, scope, taskId, contextId);
     this.#byTask.insertNew(taskId, runner);
     return runner;
   }
 
   /** Returns the active runner of a task in `scope`, without querying the store. */
-  findLive(scope: TaskScope, taskId: string): TaskRunner | undefined {
+  findLive(scope: TaskScope, taskId: string): ActiveTask | undefined {
     const runner = this.#byTask.get(taskId);
-    return runner && isSameTaskScope(runner.liveTask.scope, scope) && runner.liveTask.seq > 0
-      ? runner
-      : undefined;
+    return runner && isSameTaskScope(runner.scope, scope) && runner.seq > 0 ? runner : undefined;
   }
 
   /**
    * Resolves with the feed of a task for its readers, or with `undefined` if the task does not exist. The requester
    * must release the feed. Without other nodes, rejects with `UNAVAILABLE` if the task waits for recovery.
    */
-  async openForReading(scope: TaskScope, taskId: string): Promise<TaskRunner | FollowedTask | undefined> {
+  async openForReading(scope: TaskScope, taskId: string): Promise<ActiveTask | FollowedTask | undefined> {
     const link = this.#link;
     if (!link) return await this.#findOrLoadRunner(scope, taskId);
     const running = this.#findRunning(scope, taskId);
@@ -90,7 +86,7 @@ export class RunnerRegistry {
       }
       return known;
     }
-    const resting = this.#restingRunners.find(scope, taskId)?.liveTask;
+    const resting = this.#restingRunners.find(scope, taskId);
     const start = resting
       ? { task: resting.getSnapshot(), seq: resting.seq, awaitsRecovery: false }
       : await this.#loadAndRequestRecovery(scope, taskId);
@@ -104,7 +100,7 @@ export class RunnerRegistry {
    * with `undefined` if the task does not exist. The requester must release the result. Rejects with `UNAVAILABLE` if
    * the task waits for recovery by this process.
    */
-  async openForWriting(scope: TaskScope, taskId: string): Promise<TaskRunner | FollowedTask | undefined> {
+  async openForWriting(scope: TaskScope, taskId: string): Promise<ActiveTask | FollowedTask | undefined> {
     if (!this.#link || this.#byTask.has(taskId)) return await this.#findOrLoadRunner(scope, taskId);
     const known = this.#link.logs.find(scope, taskId);
     if (known?.hasUnfinishedTurn && !known.hasMoved) return known.retain();
@@ -112,17 +108,17 @@ export class RunnerRegistry {
   }
 
   /** Resolves with the retained runner of a task. Rejects with `UNAVAILABLE` if the task waits for recovery. */
-  async #findOrLoadRunner(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
+  async #findOrLoadRunner(scope: TaskScope, taskId: string): Promise<ActiveTask | undefined> {
     const runner = await this.openOwned(scope, taskId);
-    if (!runner?.turns.isAwaitingRecovery) return runner;
+    if (!runner?.isAwaitingRecovery) return runner;
     runner.release();
     throw this.requestRecovery(taskId);
   }
 
   /** Returns the runner of a task whose turn this node runs. */
-  #findRunning(scope: TaskScope, taskId: string): TaskRunner | undefined {
+  #findRunning(scope: TaskScope, taskId: string): ActiveTask | undefined {
     const runner = this.findLive(scope, taskId);
-    return runner?.hasUnfinishedTurn && !runner.turns.isAwaitingRecovery ? runner : undefined;
+    return runner?.hasUnfinishedTurn && !runner.isAwaitingRecovery ? runner : undefined;
   }
 
   /**
@@ -134,15 +130,12 @@ export class RunnerRegistry {
     taskId: string,
   ): Promise<{ readonly task: Task; readonly seq: number } | undefined> {
     const live = this.#link ? this.#findRunning(scope, taskId) : this.findLive(scope, taskId);
-    if (live && !live.turns.isAwaitingRecovery)
-      return { task: live.liveTask.getSnapshot(), seq: live.liveTask.seq };
+    if (live && !live.isAwaitingRecovery) return { task: live.getSnapshot(), seq: live.seq };
     const resting = this.#restingRunners.find(scope, taskId);
-    if (resting && (await this.#isCurrent(resting)))
-      return { task: resting.liveTask.getSnapshot(), seq: resting.liveTask.seq };
+    if (resting && (await this.#isCurrent(resting))) return { task: resting.getSnapshot(), seq: resting.seq };
     const stored = await this.#context.store.load(scope, taskId);
     // A new task can be in the store before its runner has received the commit.
-    const awaitsRecovery =
-      stored?.awaitsRecovery && (this.#byTask.get(taskId)?.turns.isAwaitingRecovery ?? true);
+    const awaitsRecovery = stored?.awaitsRecovery && (this.#byTask.get(taskId)?.isAwaitingRecovery ?? true);
     if (awaitsRecovery && !this.#recovery.isWaitingSuspect(scope, taskId)) throw this.requestRecovery(taskId);
     return stored;
   }
@@ -156,14 +149,14 @@ export class RunnerRegistry {
    * Resolves with the runner of a task in `scope`, even if the task waits for recovery, or with `undefined` if the task
    * does not exist. Loads an inactive task from the store. The requester must release the runner.
    */
-  async openOwned(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
+  async openOwned(scope: TaskScope, taskId: string): Promise<ActiveTask | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.findLive(scope, taskId)?.retain();
     const opened = await this.#loadOnce(scope, taskId, true);
-    if (!opened || opened instanceof TaskRunner) return opened;
+    if (!opened || opened instanceof ActiveTask) return opened;
     // A request has started to load the task before this node has claimed the task.
     opened.release();
-    return (await this.#load(scope, taskId, true))?.retain() as TaskRunner | undefined;
+    return (await this.#load(scope, taskId, true))?.retain() as ActiveTask | undefined;
   }
 
   /** Loads a task, and retains the result. Concurrent requests share one query. */
@@ -171,7 +164,7 @@ export class RunnerRegistry {
     scope: TaskScope,
     taskId: string,
     isForRecovery = false,
-  ): Promise<TaskRunner | FollowedTask | undefined> {
+  ): Promise<ActiveTask | FollowedTask | undefined> {
     const key = getTaskKey(scope, taskId);
     let loading = this.#pendingLoads.get(key);
     if (!loading) {
@@ -189,7 +182,7 @@ export class RunnerRegistry {
     return this.#byTask.has(taskId) || this.#pendingLoads.has(getTaskKey(scope, taskId));
   }
 
-  list(): TaskRunner[] {
+  list(): ActiveTask[] {
     return [...this.#byTask.values()];
   }
 
@@ -197,13 +190,13 @@ export class RunnerRegistry {
     scope: TaskScope,
     taskId: string,
     isForRecovery: boolean,
-  ): Promise<TaskRunner | FollowedTask | undefined> {
+  ): Promise<ActiveTask | FollowedTask | undefined> {
     const resting = this.#restingRunners.take(scope, taskId);
     const opened =
       resting && (await this.#isCurrent(resting))
         ? resting.wakeUp()
         : await this.#createFromStore(scope, taskId, isForRecovery);
-    if (opened && !(opened instanceof TaskRunner)) return opened;
+    if (opened && !(opened instanceof ActiveTask)) return opened;
     // A recovery can have loaded the task during the query.
     const live = this.findLive(scope, taskId);
     if (live) return live;
@@ -216,12 +209,12 @@ export class RunnerRegistry {
     scope: TaskScope,
     taskId: string,
     isForRecovery: boolean,
-  ): Promise<TaskRunner | FollowedTask | undefined> {
+  ): Promise<ActiveTask | FollowedTask | undefined> {
     const stored = await this.#context.store.load(scope, taskId);
     if (!stored) return undefined;
     const isOwnedElsewhere = stored.runsOnOtherNode === true || stored.awaitsRecovery;
     if (this.#link && isOwnedElsewhere && !isForRecovery) return this.#follow(this.#link, scope, stored);
-    return new TaskRunner(this.#context, { scope, taskId, contextId: stored.task.contextId }, stored);
+    return new ActiveTask(this.#context, scope, taskId, stored.task.contextId, stored);
   }
 
   /** Resolves with the followed task of a turn that this node has committed for another node. The caller must retain it. */
@@ -244,22 +237,22 @@ export class RunnerRegistry {
   }
 
   /** Resolves with true if the store has not changed the task of a resting runner. */
-  async #isCurrent({ liveTask: { scope, taskId, seq, lease } }: TaskRunner): Promise<boolean> {
+  async #isCurrent({ scope, taskId, seq, lease }: ActiveTask): Promise<boolean> {
     const { store } = this.#context;
     return (await store.isTaskUnchanged?.(scope, taskId, { seq, epoch: lease.epoch })) ?? false;
   }
 
-  #removeIdle(runner: TaskRunner): void {
+  #removeIdle(runner: ActiveTask): void {
     this.remove(runner);
     if (this.#context.store.isTaskUnchanged && runner.canRest) {
-      runner.liveTask.rest();
+      runner.rest();
       this.#restingRunners.add(runner);
     }
   }
 
   /** Removes a runner from the registry. The store keeps the task of the runner. */
-  remove(runner: TaskRunner): void {
-    this.#byTask.deleteIfValue(runner.liveTask.taskId, runner);
+  remove(runner: ActiveTask): void {
+    this.#byTask.deleteIfValue(runner.taskId, runner);
   }
 
   /** Removes an erased task from memory. */
@@ -268,7 +261,7 @@ export class RunnerRegistry {
     const runner = this.findLive(scope, taskId);
     if (!runner) return;
     this.remove(runner);
-    runner.liveTask.markErased();
+    runner.markErased();
   }
 }
 

@@ -12,7 +12,7 @@ import type { RunnerRegistry } from "./runner-registry.ts";
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import { assertStoreAcceptsNewWork, type StoreHealth } from "./store-health.ts";
 import { isChangeByOtherWriter } from "./task-errors.ts";
-import { TaskRunner } from "./task-runner.ts";
+import { ActiveTask } from "./active-task.ts";
 
 /** Cancels the tasks of one agent, on whichever node their turns run. */
 export class TaskCanceler {
@@ -71,23 +71,21 @@ export class TaskCanceler {
     for (;;) {
       const opened = await this.#runners.openForWriting(scope, taskId);
       if (!opened) return undefined;
-      const { liveTask } = opened;
       try {
-        if (!(opened instanceof TaskRunner)) {
+        if (!(opened instanceof ActiveTask)) {
           const task = await this.#nodes?.ownerRequests.cancelTask(opened, payload);
           if (task) return { task, hadEnded: false };
           // The turn has ended, so this node can cancel the task.
           continue;
         }
-        const hadEnded = liveTask.state === undefined || isTerminal(liveTask.state);
+        const hadEnded = opened.state === undefined || isTerminal(opened.state);
         if (!hadEnded) {
           // A running agent receives the signal also while the store cannot commit.
-          if (!opened.turns.isAgentWorking) assertStoreAcceptsNewWork(this.#storeHealth);
+          if (!opened.isAgentWorking) assertStoreAcceptsNewWork(this.#storeHealth);
           opened.cancel(reason, payload.caller, payload.metadata);
         }
-        while (!liveTask.hasEndedAtSeq(liveTask.seq))
-          await this.#requestWaitLimit.wait(liveTask.waitForCommit());
-        return { task: liveTask.getSnapshot(), hadEnded };
+        while (!opened.hasEndedAtSeq(opened.seq)) await this.#requestWaitLimit.wait(opened.waitForCommit());
+        return { task: opened.getSnapshot(), hadEnded };
       } catch (error) {
         if (!this.#nodes || !isChangeByOtherWriter(error)) throw error;
       } finally {

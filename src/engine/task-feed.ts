@@ -1,7 +1,11 @@
 import type { Deferred } from "../data-structures/index.ts";
 import type { LogEvent, Message, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import { measureEventSize } from "./measure-size.ts";
 import type { Turn, TurnStartPoint } from "./turn.ts";
+
+const MAX_TAIL_EVENTS = 1024;
+const MAX_TAIL_TOTAL_SIZE = 1024 * 1024;
 
 /** The committed state of a task, and the newest events of its log. */
 export interface CommittedTask {
@@ -27,10 +31,10 @@ export interface CommittedTask {
 }
 
 /**
- * A task as its readers and the senders of its messages observe it. A `TaskRunner` is the feed of a task whose turn
+ * A task as its readers and the senders of its messages observe it. An `ActiveTask` is the feed of a task whose turn
  * this node runs. A `FollowedTask` is the feed of every other task, if several nodes share the store.
  */
-export interface TaskFeed {
+export interface TaskFeed extends CommittedTask {
   readonly liveTask: CommittedTask;
   /** True if an agent may still change the task without a new message. */
   readonly hasUnfinishedTurn: boolean;
@@ -51,9 +55,51 @@ export interface TaskFeed {
 /** The progress of a turn, as the sender of its message observes it. */
 export interface TurnProgress {
   readonly message: Message;
-  readonly durableSeq: Pick<Deferred<number>, "promise">;
+  readonly durableSeq: Pick<Deferred<number>, "promise" | "onSettled">;
   readonly stoppedTask: Pick<Deferred<Task>, "promise">;
   readonly startPoint: TurnStartPoint | undefined;
   readonly hasBegun: Turn["hasBegun"];
   readonly hasEnded: Turn["hasEnded"];
+}
+
+/**
+ * The newest committed events of a task, shared by all readers of the task. A reader has only a position in
+ * the log, and no buffer. A reader that falls behind the tail reads from the store (E5).
+ */
+export class TaskLogTail {
+  #events: LogEvent[] = [];
+  #size = 0;
+
+  /**
+   * Appends new events, which must directly follow the previous events in the tail. After
+   * `clear`, the tail accepts any events.
+   */
+  add(events: readonly LogEvent[]): void {
+    for (const { event } of events) this.#size += measureEventSize(event);
+    if (this.#events.length === 0) this.#events = events.slice();
+    else this.#events.push(...events);
+    // Trim half at once, so that adding stays cheap.
+    if (this.#events.length > MAX_TAIL_EVENTS || this.#size > MAX_TAIL_TOTAL_SIZE) this.#trim();
+  }
+
+  /**
+   * Returns the events after the sequence number `seq`, or `undefined` if the tail no longer contains all
+   * of these events.
+   */
+  findSince(seq: number): LogEvent[] | undefined {
+    const first = this.#events[0];
+    if (!first || first.seq > seq + 1) return undefined;
+    return this.#events.slice(seq + 1 - first.seq);
+  }
+
+  clear(): void {
+    if (this.#events.length === 0) return;
+    this.#events = [];
+    this.#size = 0;
+  }
+
+  #trim(): void {
+    const gone = this.#events.splice(0, Math.ceil(this.#events.length / 2));
+    for (const { event } of gone) this.#size -= measureEventSize(event);
+  }
 }

@@ -6,8 +6,7 @@ import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreHealth } from "./store-health.ts";
 import type { NodeHints, NodeStore } from "./nodes/node-store.ts";
 import type { TaskLeases, UnfinishedTask } from "./task-leases.ts";
-import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
-import type { TurnRestartData } from "./turn-restart-data.ts";
+import type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
 import type { TaskListCursor } from "./task-list-cursor.ts";
 import type { TaskOverview } from "./task-overview.ts";
@@ -84,6 +83,13 @@ export interface LogAppend {
   readonly snapshot?: Task;
   /** Artifacts of `snapshot` whose content the store can omit, because the log contains the content. */
   readonly artifactReferences?: readonly ArtifactReference[];
+}
+
+/** The place of a caller's message in the store. */
+export interface StoredMessage {
+  readonly taskId: string;
+  /** Sequence number of the message's event, or 0 for a message that is queued, or was queued when its task ended. */
+  readonly seq: number;
 }
 
 /**
@@ -190,12 +196,6 @@ export interface TaskStore {
   /** Copies everything that the open store can read to the new file `target`. Stores without a file omit the function. */
   backUp?(target: string): Promise<void>;
   /**
-   * Assigns tasks that an older version of Colloquy stored under an earlier agent id to the current agent id.
-   * Tasks that this version stored keep their agent id. Each server calls the function after `open`, with all
-   * of its agents. Stores without such tasks omit the function.
-   */
-  adoptTasksOfEarlierIds?(currentIdsByEarlierId: ReadonlyMap<string, string>): Promise<void>;
-  /**
    * Commits the appends of many tasks in one transaction. Resolves with one result per append when the
    * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result is
    * the reason for the rejection. If `agentsAtWork` is true, the store must not block the event loop during
@@ -228,11 +228,11 @@ export interface TaskStore {
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]>;
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage>;
-  /**
-   * Resolves with the task of a message and the sequence number of the message's event. `seq` is 0 for a
-   * message that is queued, or that was queued when its task ended.
-   */
-  findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
+  /** Returns or resolves with the task of a message. A promise for each message would cost more than the lookup. */
+  findMessage(
+    scope: TaskScope,
+    messageId: string,
+  ): StoredMessage | undefined | Promise<StoredMessage | undefined>;
   /**
    * Resolves with the stored steps of the turn that began at the sequence number `turnSeq`. Stores without the function
    * keep no steps, and a later attempt at a turn executes all steps again.

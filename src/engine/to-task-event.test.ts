@@ -6,9 +6,8 @@ import { toTaskEventFromAgent } from "./to-task-event.ts";
 const ids = { taskId: "T", contextId: "C" };
 const convert = (part: unknown): unknown =>
   toTaskEventFromAgent(
-    ids,
+    { ...ids, getNextStatusTimestamp: () => "2026-01-01T00:00:00.000Z" },
     { artifact: { artifactId: "a", parts: [part as Part] } } satisfies AgentEvent,
-    () => "2026-01-01T00:00:00.000Z",
     () => "id",
   );
 

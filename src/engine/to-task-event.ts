@@ -49,14 +49,25 @@ export function toStatusUpdate(
   return { statusUpdate: { taskId, contextId, status } };
 }
 
+/** Key of the task metadata with the ids of the queued messages that the end of the task discarded. */
+export const DISCARDED_MESSAGE_IDS_METADATA_KEY = "colloquy:discardedMessageIds";
+
+/** Returns the final status update of a task with the ids of its discarded messages in the metadata. */
+export function withDiscardedMessageIds(
+  { statusUpdate }: Extract<TaskEvent, { statusUpdate: unknown }>,
+  messageIds: readonly string[],
+): TaskEvent {
+  const metadata = { ...statusUpdate.metadata, [DISCARDED_MESSAGE_IDS_METADATA_KEY]: [...messageIds] };
+  return { statusUpdate: { ...statusUpdate, metadata } };
+}
+
 /**
  * Converts a yielded value to an event of the agent's task. Throws `INVALID_AGENT_RESPONSE` if the yielded
  * value is not an `AgentEvent`.
  */
 export function toTaskEventFromAgent(
-  ids: TaskIds,
+  ids: TaskIds & { getNextStatusTimestamp(): string },
   event: AgentEvent,
-  timestamp: () => string,
   generateId: IdGenerator,
 ): TaskEvent {
   if (typeof event !== "object" || event === null)
@@ -71,7 +82,7 @@ export function toTaskEventFromAgent(
     const update = toStatusUpdate(
       ids,
       state,
-      timestamp(),
+      ids.getNextStatusTimestamp(),
       message && toTaskMessageFromAgent(ids, message, generateId),
     );
     if (event.metadata) update.statusUpdate.metadata = event.metadata;

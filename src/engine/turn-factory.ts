@@ -1,25 +1,23 @@
 import type { Message } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
-import type { InboundMessage } from "./inbound-message.ts";
 import { measureRequestSize } from "./measure-size.ts";
-import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
-import { RelatedTaskLoader } from "./related-task-loader.ts";
-import type { RunnerRegistry } from "./runner-registry.ts";
-import type { TaskStore } from "./task-store.ts";
+import {
+  type QueuedTurnData,
+  restoreCaller,
+  restoreQueuedRequest,
+  type TurnRestartData,
+} from "./turn-restart-data.ts";
 import type { TurnAdmission } from "./turn-admission.ts";
-import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
-import { Turn } from "./turn.ts";
+import { Turn, type TurnDependencies, type TurnRequest } from "./turn.ts";
 
 /** Creates turns of new messages, and of messages that an earlier server process has accepted. */
 export class TurnFactory {
   readonly #admission: TurnAdmission;
-  readonly #store: TaskStore;
-  readonly #runners: RunnerRegistry;
+  readonly #context: TurnDependencies;
 
-  constructor(admission: TurnAdmission, store: TaskStore, runners: RunnerRegistry) {
+  constructor(admission: TurnAdmission, context: TurnDependencies) {
     this.#admission = admission;
-    this.#store = store;
-    this.#runners = runners;
+    this.#context = context;
   }
 
   /**
@@ -27,29 +25,17 @@ export class TurnFactory {
    * process has accepted may exceed the share of its caller, or all limits.
    */
   createTurn(
-    { scope, request, caller, serviceParameters }: InboundMessage,
+    inbound: TurnRequest,
     message: Message,
     {
-      attempt = 1,
-      handovers = 0,
+      attempt,
+      handovers,
       mayExceed,
     }: { attempt?: number; handovers?: number; mayExceed?: "share" | "limits" } = {},
   ): Turn {
-    const endAdmission = this.#admission.admitTurn(
-      caller,
-      measureRequestSize({ request, serviceParameters }),
-      mayExceed,
-    );
-    const relatedTasks = new RelatedTaskLoader(
-      this.#store,
-      this.#runners,
-      scope,
-      message,
-      caller.contextScope,
-    );
-    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt, handovers);
+    const endAdmission = this.#admission.admitTurn(inbound.caller, measureRequestSize(inbound), mayExceed);
+    const turn = new Turn(this.#context, inbound, message, attempt, handovers);
     turn.endAdmission = endAdmission;
-    turn.onEnd(endAdmission);
     return turn;
   }
 
@@ -59,7 +45,6 @@ export class TurnFactory {
    */
   createNextAttempt(scope: TaskScope, persisted: TurnRestartData, message: Message): Turn {
     const inbound = {
-      scope,
       request: { ...persisted.request, message },
       caller: restoreCaller(scope, persisted),
       // The task exists, so a reply without a task must complete it.
@@ -79,7 +64,6 @@ export class TurnFactory {
   /** Creates the turn of a message that an earlier server process queued. */
   restoreQueuedTurn(scope: TaskScope, queued: QueuedTurnData): Turn {
     const inbound = {
-      scope,
       ...restoreQueuedRequest(queued),
       caller: restoreCaller(scope, queued),
     };

@@ -2,92 +2,63 @@ import {
   copyTask,
   fold,
   isEventRefusal,
-  isInterrupted,
   type Message,
   type Task,
   type TaskEvent,
+  type TaskState,
 } from "../protocol/index.ts";
-import type { Agent } from "./agent.ts";
-import type { LiveTask } from "./live-task.ts";
-import { extractMessageWebhookRegistration } from "./push/message-webhook-registration.ts";
-import { hasPersistedTurns } from "./replaceable-agent.ts";
-import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
-import { toStatusUpdate } from "./to-task-event.ts";
-import type { Turn, TurnStartPoint } from "./turn.ts";
 
 /** Size in characters of a new task without its message: its ids and its status. */
-const MAX_SIZE_OF_NEW_TASK = 400;
+export const MAX_SIZE_OF_NEW_TASK = 400;
+
+/** A task that receives the message of a turn. */
+interface TaskAtTurnStart {
+  readonly taskId: string;
+  readonly contextId: string;
+  /** Undefined before the task is created. */
+  readonly state: TaskState | undefined;
+  getNextStatusTimestamp(): string;
+  getSnapshot(): Task;
+}
 
 /** Returns a copy of the task that contains the message of a new turn. */
-export function buildTaskWithTurnMessage(liveTask: LiveTask, message: Message): Task {
-  if (liveTask.state === undefined) {
-    const status = { state: "TASK_STATE_SUBMITTED", timestamp: liveTask.getNextStatusTimestamp() } as const;
-    return { id: liveTask.taskId, contextId: liveTask.contextId, status, history: [message] };
+export function buildTaskWithTurnMessage(task: TaskAtTurnStart, message: Message): Task {
+  if (task.state === undefined) {
+    const status = { state: "TASK_STATE_SUBMITTED", timestamp: task.getNextStatusTimestamp() } as const;
+    return { id: task.taskId, contextId: task.contextId, status, history: [message] };
   }
   // A finished task refuses the message, and `fold` does not change the task.
-  const snapshot = liveTask.getSnapshot();
-  const task = fold(snapshot, { message });
-  return isEventRefusal(task) ? snapshot : task;
+  const snapshot = task.getSnapshot();
+  const changed = fold(snapshot, { message });
+  return isEventRefusal(changed) ? snapshot : changed;
 }
 
 /**
- * Returns the form of a message for the history of its task. A turn that another process can repeat requires the complete
- * message.
+ * Rewrites the artifact events of a restarted turn. An earlier attempt may have left partial artifacts in
+ * the task. The first event for an artifact therefore restores the artifact's content from the start of the
+ * turn and adds the new parts.
  */
-export function toStoredMessage(message: Message, agent: Agent): Message {
-  return agent.redactMessage && !hasPersistedTurns(agent) ? agent.redactMessage(message) : message;
-}
+export class RestartedTurnArtifactRewriter {
+  readonly #initialTask: Task;
+  readonly #seenArtifactIds = new Set<string>();
 
-/**
- * Enqueues the event with which a turn begins, and its webhook. `queuePosition` is the position of a turn that has waited
- * in the queue. Returns the start point of the turn, or `undefined` if the task cannot accept the message.
- */
-export function enqueueTurnStart(
-  turn: Turn,
-  liveTask: LiveTask,
-  queuePosition: number | undefined,
-  agent: Agent,
-): TurnStartPoint | undefined {
-  const storedMessage = toStoredMessage(turn.message, agent);
-  const task = buildTaskWithTurnMessage(liveTask, storedMessage);
-  const startPoint = { task, seq: liveTask.seq + 1 };
-  turn.startPoint = startPoint;
-  const event: TaskEvent = liveTask.state === undefined ? { task } : { message: storedMessage };
-  const { message, durableSeq, request, serviceParameters } = turn;
-  const { requestSize } = serviceParameters;
-  const refusal = liveTask.validateAndEnqueueMessageEvent(
-    event,
-    {
-      messageId: message.messageId,
-      durableSeq,
-      webhook: extractMessageWebhookRegistration(request, liveTask.taskId, serviceParameters),
-      wasQueued: queuePosition !== undefined,
-    },
-    requestSize === undefined ? undefined : requestSize + MAX_SIZE_OF_NEW_TASK,
-  );
-  if (refusal) return undefined;
-  if (queuePosition !== undefined) liveTask.removeQueuedTurnsThrough(queuePosition);
-  return startPoint;
-}
+  /** `initialTask` is the task at the start of the turn. */
+  constructor(initialTask: Task) {
+    this.#initialTask = initialTask;
+  }
 
-/**
- * Restores the start of a turn that an earlier server process accepted. `seq` is the sequence number of the turn's message,
- * and `initialTask` is the task at the start of the turn. Returns the task that the next attempt receives.
- */
-export function restoreTurnStart(
-  turn: Turn,
-  liveTask: LiveTask,
-  seq: number,
-  initialTask: Task,
-  mode: "restart" | "resume",
-): Task {
-  const task = mode === "restart" ? initialTask : liveTask.getSnapshot();
-  const workingEvent = isInterrupted(initialTask.status.state)
-    ? toStatusUpdate(liveTask, "TASK_STATE_WORKING", liveTask.getNextStatusTimestamp())
-    : undefined;
-  turn.startPoint = { task: copyTask(initialTask), seq, workingEvent };
-  if (mode === "restart" && turn.attempt > 1)
-    turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
-  turn.durableSeq.resolve(seq);
-  return task;
+  /** Returns the event to store for the current attempt at the turn. */
+  rewriteArtifactEvent(event: TaskEvent): TaskEvent {
+    if (!("artifactUpdate" in event)) return event;
+    const { append, ...update } = event.artifactUpdate;
+    const { artifactId } = update.artifact;
+    const isFirst = !this.#seenArtifactIds.has(artifactId);
+    this.#seenArtifactIds.add(artifactId);
+    if (!append || !isFirst) return event;
+    const grown = fold(copyTask(this.#initialTask), event);
+    const artifact = isEventRefusal(grown)
+      ? undefined
+      : grown.artifacts?.find((one) => one.artifactId === artifactId);
+    return artifact ? { artifactUpdate: { ...update, artifact } } : event;
+  }
 }

@@ -1,25 +1,42 @@
-import type {
-  JsonObject,
-  Message,
-  SendMessageConfiguration,
-  SendMessageRequest,
-  Task,
-  TaskEvent,
-  TaskState,
+import {
+  A2AError,
+  isInterrupted,
+  isTerminal,
+  type EventRefusal,
+  type JsonObject,
+  type Message,
+  type SendMessageConfiguration,
+  type SendMessageRequest,
+  type Task,
+  type TaskEvent,
+  type TaskState,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
-import type { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller, TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import type { EarlierRun, RunSpan } from "./run-tracing.ts";
+import type { Committer } from "./committer.ts";
+import { guardAbortListeners } from "./guard-abort-listeners.ts";
+import { generateErrorId, type IdGenerator } from "./id-generator.ts";
+import type { Observer } from "./observer.ts";
+import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
+import type { EarlierRun, RunSpan, RunTracing } from "./run-tracing.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
-import { guardAbortListeners } from "./guard-abort-listeners.ts";
 import { createIdempotencyKey } from "./steps/idempotency-key.ts";
 import { assertValidWakeTime, sleepUntil } from "./steps/sleep-until.ts";
 import { TurnSteps, type TurnOfSteps } from "./steps/turn-steps.ts";
 import { createTurnEndedError } from "./task-errors.ts";
+import type { TaskStore } from "./task-store.ts";
+import { toTaskEventFromAgent } from "./to-task-event.ts";
+import { toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
+import type { RestartedTurnArtifactRewriter } from "./turn-start.ts";
+
+/**
+ * Time in milliseconds after which a suspended attempt ends. Meanwhile, the node receives the requests that have started
+ * the attempt.
+ */
+const SUSPENDED_ATTEMPT_MS = 1000;
 
 /**
  * Output of a running agent. If the agent started before its task existed, `firstResult` is the agent's
@@ -41,42 +58,77 @@ export interface TurnStartPoint {
   readonly workingEvent?: TaskEvent | undefined;
 }
 
-/** Functions of the task runner that an agent's steps need. */
-export interface StepHost {
-  readonly clock: Clock;
-  /** Resolves when the finished steps of the turn are durable, as far as the turn can be attempted again. */
-  readonly commitSteps: () => Promise<void>;
-  /** Reports an error of the agent that does not end the turn. */
-  readonly reportError: (error: unknown) => void;
-  /** Reports a call of the agent. Undefined if nothing observes the calls. */
-  readonly reportCall?: Run["reportCall"];
-  /** Reports a mistake of the agent. Undefined if nothing observes warnings. */
-  readonly reportWarning?: Run["reportWarning"];
-  /**
-   * Allows the attempt to end while its agent waits until `wakeAt`, in milliseconds since 1970. Returns a function that
-   * ends the suspension.
-   */
-  readonly suspendTurn: (wakeAt: number) => () => void;
+/** The message of a turn, and its sender. */
+export interface TurnRequest {
+  readonly request: SendMessageRequest;
+  readonly caller: Caller;
+  readonly serviceParameters: ServiceParameters;
 }
 
-/** The processing of one message to a task, including everything that the agent does in response. */
+/** Dependencies that the turns of all tasks of an engine share. */
+export interface TurnDependencies {
+  readonly agent: ReplaceableAgent;
+  readonly store: TaskStore;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly observer: Observer;
+  readonly generateId: IdGenerator;
+  /** Continues the traces of requests in the runs of agents. */
+  readonly runTracing?: RunTracing | undefined;
+  /** Time limit in milliseconds for a canceled agent to stop. */
+  readonly cancelGraceMs: number;
+  /** True if other nodes can open the store, and continue the tasks. */
+  readonly isShared: boolean;
+  /** Called before an agent starts. */
+  readonly onRunStart: () => void;
+  /** Resolves with the tasks to which the message of a turn refers. */
+  readonly loadReferencedTasks: (scope: TaskScope, turn: Turn) => Promise<Task[]>;
+  /** Resolves with the other tasks of the context that wait for their user. */
+  readonly listInterruptedTasks: (scope: TaskScope, turn: Turn) => Promise<Task[]>;
+}
+
+/** The active task to which a turn writes. */
+export interface TaskOfTurn {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly contextId: string;
+  /** State that the task will have when all pending events are committed. */
+  readonly state: TaskState | undefined;
+  /** Number of turns that wait for the end of the turn. */
+  readonly queuedTurnCount: number;
+  getNextStatusTimestamp(): string;
+  /** Writes an event of the agent. Throws an error if the task is too large, or returns why it refuses the event. */
+  writeAgentEvent(event: TaskEvent): EventRefusal | undefined;
+  writeStatus(state: TaskState, text?: string): TaskEvent;
+  /** Returns `undefined` while the agent can continue, or a promise that resolves when the agent can continue. */
+  waitForCapacity(): Promise<void> | undefined;
+  waitForCommit(): Promise<void>;
+  commitSteps(steps: TurnSteps): Promise<void>;
+  /** Persists the turn in a separate commit, because its start has no event. */
+  commitTurnStart(turn: TurnRestartData, steps: TurnSteps | undefined): void;
+  /** Persists the turn in the next commit. */
+  persistTurn(turn: TurnRestartData | undefined, steps: TurnSteps | undefined): void;
+  reportError(error: unknown, errorId?: string): void;
+  /** Called when the agent of the turn has ended, or when its further output is ignored. */
+  onTurnEnd(turn: Turn): void;
+  onCommitFailed(error: Error): void;
+}
+
+/**
+ * The processing of one message to a task, including everything that the agent does in response. The turn starts the
+ * agent, and writes the agent's events into the task.
+ */
 export class Turn {
   readonly request: SendMessageRequest;
   readonly caller: Caller;
   readonly serviceParameters: ServiceParameters;
-  /** Functions that let the agent read the caller's other tasks. */
-  readonly relatedTasks: Pick<Run, "loadReferencedTasks" | "listInterruptedTasks">;
   /** The caller's message, with the ids of its task and context. */
   readonly message: Message;
   /** Resolves with the sequence number of the message once the message is durable. */
   readonly durableSeq: Deferred<number> = new Deferred();
   /** Resolves with the task once a committed status ends or interrupts the turn. */
   readonly stoppedTask: Deferred<Task> = new Deferred();
-  /** The agent of the turn since the start of the turn, even if the engine replaces its agent. */
-  agent: Agent | undefined;
   startPoint: TurnStartPoint | undefined;
-  /** Last task state that the agent set in this turn. */
-  lastState: TaskState | undefined;
   /** Metadata of the CancelTask request, if a client has canceled the task. */
   cancelMetadata: JsonObject | undefined;
   /** True if a message with the steering signal `interrupt` stops the agent. */
@@ -99,11 +151,20 @@ export class Turn {
   spanStartedAt: number | undefined;
   /** The traced attempt before this attempt. */
   earlierRun: EarlierRun | undefined;
+  readonly #context: TurnDependencies;
+  /** The task, once the turn counts as a working agent or has a span. */
+  #task: TaskOfTurn | undefined;
+  #isCounted = false;
+  /** The agent of the turn since the start of the turn, even if the engine replaces its agent. */
+  #agent: Agent | undefined;
+  /** Last task state that the agent set in this turn. */
+  #lastState: TaskState | undefined;
   /** The error that the agent threw. */
-  agentError: unknown;
-  /** True if the runner ignores the agent's further output. */
-  isFenced = false;
+  #agentError: unknown;
+  /** True if the agent's further output is ignored. */
+  #isFenced = false;
   #hasEnded = false;
+  #agentEnd: Promise<void> | undefined;
   /** Created for the first step, because most turns have no steps. */
   #steps: TurnSteps | undefined;
   /**
@@ -111,23 +172,20 @@ export class Turn {
    * turn.
    */
   #abortController: AbortController | undefined;
-  #endCallbacks: (() => void)[] = [];
-  #reportError: StepHost["reportError"] | undefined;
+  #endCallbacks: (() => void)[] | undefined;
 
   constructor(
-    request: SendMessageRequest,
+    context: TurnDependencies,
+    { request, caller, serviceParameters }: TurnRequest,
     message: Message,
-    caller: Caller,
-    serviceParameters: ServiceParameters,
-    relatedTasks: Turn["relatedTasks"],
-    attempt: number,
+    attempt = 1,
     handovers = 0,
   ) {
+    this.#context = context;
     this.request = request;
     this.message = message;
     this.caller = caller;
     this.serviceParameters = serviceParameters;
-    this.relatedTasks = relatedTasks;
     this.attempt = attempt;
     this.handovers = handovers;
   }
@@ -137,16 +195,42 @@ export class Turn {
     return this.#hasEnded;
   }
 
+  /** True if the runner ignores the agent's further output. */
+  get isFenced(): boolean {
+    return this.#isFenced;
+  }
+
+  /** Settles when the agent has ended, which can be later than the turn. Undefined before the agent starts. */
+  get agentEnd(): Promise<void> | undefined {
+    return this.#agentEnd;
+  }
+
   /** False while the turn waits in a queue. */
   get hasBegun(): boolean {
     return this.startPoint !== undefined;
+  }
+
+  /** The agent of the turn, which is the current agent of the engine at the first call. */
+  get agent(): Agent {
+    return (this.#agent ??= this.#context.agent.current);
+  }
+
+  /** True if the store persists the turn, so that a later process can continue the turn. */
+  get isPersisted(): boolean {
+    return hasPersistedTurns(this.agent);
+  }
+
+  /** True if the server stopped the agent and a later server process will start the turn again. */
+  get canContinueAfterRestart(): boolean {
+    const { stopReason, cancelMetadata } = this;
+    return stopReason !== undefined && !cancelMetadata && this.isPersisted && !!this.#context.store.isDurable;
   }
 
   /** Signal that aborts with the turn. */
   get signal(): AbortSignal {
     if (!this.#abortController) {
       this.#abortController = new AbortController();
-      guardAbortListeners(this.#abortController.signal, (error) => this.#reportError?.(error));
+      guardAbortListeners(this.#abortController.signal, (error) => this.#task?.reportError(error));
     }
     return this.#abortController.signal;
   }
@@ -175,10 +259,78 @@ export class Turn {
     if (stored.length > 0) this.#steps = new TurnSteps(stored);
   }
 
-  /** Starts the agent. `task` is the task at the start of the turn. */
-  startAgent(agent: Agent, task: Task, host: StepHost): StartedAgentIterator {
-    this.#reportError = host.reportError;
-    const output = agent.execute(new AgentRunOfTurn(this, task, host));
+  /** Returns the data with which a later process continues the turn, which began at the sequence number `seq`. */
+  toRestartData(seq: number): TurnRestartData {
+    return toTurnRestartData(this, seq);
+  }
+
+  /** Counts and traces the turn as a working agent until the turn ends. */
+  begin(task: TaskOfTurn): void {
+    this.#startSpan(task);
+    if (this.#hasEnded) return;
+    this.#isCounted = true;
+    this.#context.committer.incrementWorkingAgents();
+  }
+
+  /**
+   * Starts the span of the turn, which ends with the turn. A turn whose span cannot start continues without a span,
+   * because traces must not affect tasks.
+   */
+  #startSpan(task: TaskOfTurn): void {
+    this.#task = task;
+    const { runTracing, clock, observer } = this.#context;
+    if (!runTracing || this.span || this.#hasEnded) return;
+    const { scope, taskId, contextId } = task;
+    const { attempt, earlierRun } = this;
+    const { traceparent, tracestate, requestTraceparent, parentTask } = this.serviceParameters;
+    try {
+      this.span = runTracing.startRun({
+        agentId: scope.agent,
+        taskId,
+        contextId,
+        attempt,
+        earlierRun,
+        reportCall: this.findCallReporter(task),
+        traceparent,
+        tracestate,
+        requestTraceparent,
+        parentTask,
+      });
+      this.spanStartedAt = clock.now();
+    } catch (error) {
+      observer.onError?.({ where: "telemetry", error, taskId });
+    }
+  }
+
+  #endSpan(): void {
+    try {
+      this.span?.end({ state: this.#task?.state, error: this.#agentError });
+    } catch (error) {
+      const { taskId } = this.message;
+      this.#context.observer.onError?.({ where: "telemetry", error, ...(taskId && { taskId }) });
+    }
+  }
+
+  /** Returns a function that reports the calls of the agent, or `undefined` if nothing observes the calls. */
+  findCallReporter({ scope, taskId }: TaskOfTurn): Run["reportCall"] {
+    const { observer } = this.#context;
+    return observer.onAgentCall && ((call) => observer.onAgentCall?.({ scope, taskId, call }));
+  }
+
+  /** Returns a function that reports mistakes of the agent, or `undefined` if nothing observes warnings. */
+  findWarningReporter({ taskId }: TaskOfTurn): Run["reportWarning"] {
+    const { observer } = this.#context;
+    return observer.onWarning && ((message) => observer.onWarning?.({ where: "agent", message, taskId }));
+  }
+
+  /** Starts the agent in the span of the turn. `startTask` is the task at the start of the turn. */
+  startAgent(task: TaskOfTurn, startTask: Task): StartedAgentIterator {
+    this.#startSpan(task);
+    return this.runInSpan(() => this.#startAgent(task, startTask));
+  }
+
+  #startAgent(task: TaskOfTurn, startTask: Task): StartedAgentIterator {
+    const output = this.agent.execute(new AgentRun(this, task, startTask, this.#context));
     const events = this.serviceParameters.needsTask ? withRepliesAsCompletedStatus(output) : output;
     return { iterator: events[Symbol.asyncIterator]() };
   }
@@ -188,20 +340,253 @@ export class Turn {
     return this.span ? this.span.run(work) : work();
   }
 
+  /**
+   * Runs the agent until it ends. `startTask` is the task at the start of the turn. `output` is the output of an agent
+   * that has already started.
+   */
+  run(task: TaskOfTurn, startTask: Task, output?: StartedAgentIterator): void {
+    this.#agentEnd = this.#run(task, startTask, output);
+  }
+
+  /** Never rejects. If the end of the turn cannot be written, recovery settles the task. */
+  async #run(task: TaskOfTurn, startTask: Task, output: StartedAgentIterator | undefined): Promise<void> {
+    const { agent, store } = this.#context;
+    try {
+      // An agent with output has already entered its context.
+      const predecessorEnd = output ? undefined : agent.contextTurns?.enterTurn(task.scope, this);
+      // Another node can receive the same message, so the agent starts only with the lease of the task.
+      const mustWaitForLease = store.nodes?.hasOtherNodes === true && !output;
+      if (mustWaitForLease) await this.durableSeq.promise.catch(() => {});
+      if (predecessorEnd) await predecessorEnd;
+      if (this.#hasEnded) return;
+      this.#context.onRunStart();
+      this.#reportRun(task, "begin");
+      try {
+        if (predecessorEnd || mustWaitForLease) this.signal.throwIfAborted();
+        await this.runInSpan(() => this.#writeOutput(task, output ?? this.#startAgent(task, startTask)));
+        this.#writeFinalState(task);
+      } catch (error) {
+        this.#agentError = error;
+        this.#writeFailure(task, error);
+      }
+      this.#reportRun(task, "end");
+      task.onTurnEnd(this);
+    } catch (error) {
+      task.onCommitFailed(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #reportRun({ scope, taskId, contextId, state }: TaskOfTurn, phase: "begin" | "end"): void {
+    const { observer } = this.#context;
+    // The trace ids of a run are created on first use.
+    if (!observer.onRun) return;
+    const { attempt, span, serviceParameters } = this;
+    const { parentTask } = serviceParameters;
+    const run = { scope, taskId, contextId, attempt, traceparent: span?.traceparent, parentTask };
+    const error = this.#agentError === undefined ? {} : { error: this.#agentError };
+    observer.onRun(phase === "begin" ? { ...run, phase } : { ...run, phase, state, ...error });
+  }
+
+  /**
+   * Writes the agent's events until the agent ends or its output is ignored. If the store cannot commit
+   * events fast enough, the agent waits.
+   */
+  async #writeOutput(task: TaskOfTurn, { iterator, firstResult }: StartedAgentIterator): Promise<void> {
+    let ended = false;
+    try {
+      let step = firstResult ?? (await iterator.next());
+      while (!step.done) {
+        if (this.#isFenced) return;
+        this.#writeEvent(task, step.value);
+        const capacity = task.waitForCapacity();
+        if (capacity) await capacity;
+        step = await iterator.next();
+      }
+      ended = true;
+    } finally {
+      // Close an iterator that is abandoned before its end. Only an aborted turn waits for it, because `cancelGraceMs`
+      // limits the wait, and another node may continue the turn.
+      const closing = ended ? undefined : this.closeIterator(task, iterator);
+      if (this.isAborted) await closing;
+    }
+  }
+
+  #writeEvent(task: TaskOfTurn, yielded: AgentEvent): void {
+    const converted = toTaskEventFromAgent(task, yielded, this.#context.generateId);
+    const event = this.artifactRestart?.rewriteArtifactEvent(converted) ?? converted;
+    if (this.#isRepeatedWorkingStatus(task, event)) return;
+    const refusal = task.writeAgentEvent(event);
+    if (refusal) {
+      const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
+      throw new A2AError("INVALID_AGENT_RESPONSE", text);
+    }
+    if ("statusUpdate" in event) this.#lastState = event.statusUpdate.status.state;
+  }
+
+  /** Returns true if the turn starts with a WORKING status although the task is already WORKING. */
+  #isRepeatedWorkingStatus({ state }: TaskOfTurn, event: TaskEvent): boolean {
+    if (this.#lastState !== undefined || !("statusUpdate" in event)) return false;
+    if (this.startPoint?.seq === 1 && this.attempt === 1) return false;
+    const { status, metadata } = event.statusUpdate;
+    return status.state === "TASK_STATE_WORKING" && state === status.state && !status.message && !metadata;
+  }
+
+  /** Closes the agent's iterator and reports errors to the observer. */
+  async closeIterator(task: TaskOfTurn, iterator: StartedAgentIterator["iterator"]): Promise<void> {
+    try {
+      await iterator.return?.();
+    } catch (error) {
+      task.reportError(error);
+    }
+  }
+
+  /** Writes the final state of the task if the agent did not set a final state. */
+  #writeFinalState(task: TaskOfTurn): void {
+    const { state } = task;
+    if (this.#isFenced || !state || isTerminal(state)) return;
+    if (this.cancelMetadata) task.writeStatus("TASK_STATE_CANCELED");
+    else if (this.stopReason) {
+      // At INPUT_REQUIRED, the task waits for its user and needs no agent.
+      if (!this.canContinueAfterRestart && state !== "TASK_STATE_INPUT_REQUIRED")
+        task.writeStatus("TASK_STATE_FAILED", this.stopReason);
+    } else if (!this.#lastState || !isInterrupted(this.#lastState))
+      task.writeStatus(this.isInterrupted ? "TASK_STATE_INPUT_REQUIRED" : "TASK_STATE_COMPLETED");
+  }
+
+  #writeFailure(task: TaskOfTurn, thrown: unknown): void {
+    const { state } = task;
+    if (this.cancelMetadata || this.stopReason || this.isInterrupted) this.#writeFinalState(task);
+    else if (this.#isFenced || !state || isTerminal(state)) task.reportError(thrown);
+    else task.writeStatus("TASK_STATE_FAILED", this.#buildFailureText(task, thrown));
+  }
+
+  /**
+   * Returns the failure message for the caller. The caller receives the message of an `A2AError`. The
+   * message of any other error appears only in the server's log.
+   */
+  #buildFailureText(task: TaskOfTurn, thrown: unknown): string {
+    const errorId = generateErrorId(this.#context.generateId);
+    task.reportError(thrown, errorId);
+    return thrown instanceof A2AError
+      ? thrown.message
+      : `The agent failed. The server's log has the cause under error id ${errorId}.`;
+  }
+
+  /**
+   * Runs the next attempt at a turn that began at the sequence number `seq`. `wakeAt` is the time of a suspended turn,
+   * in milliseconds since 1970. If only this process can open the store, the attempt begins at that time. Resolves once
+   * the attempt has begun, or waits for its time.
+   */
+  async runNextAttempt(task: TaskOfTurn, seq: number, startTask: Task, wakeAt: number): Promise<void> {
+    const { clock, isShared } = this.#context;
+    if (wakeAt <= clock.now() || isShared) return await this.#beginNextAttempt(task, seq, startTask);
+    this.wakeAt = wakeAt;
+    this.endAdmission();
+    this.#agentEnd = this.#sleepAndRunNextAttempt(wakeAt, task, seq, startTask);
+  }
+
+  /**
+   * Starts the agent once the store has recorded the attempt. The number of attempts is therefore limited even if the
+   * turn crashes the server process.
+   */
+  async #beginNextAttempt(task: TaskOfTurn, seq: number, startTask: Task): Promise<void> {
+    this.begin(task);
+    const restartData = this.toRestartData(seq);
+    if (this.attempt === 1) task.commitTurnStart(restartData, this.#steps);
+    else {
+      task.writeStatus("TASK_STATE_WORKING");
+      task.persistTurn(restartData, this.#steps);
+    }
+    await task.waitForCommit();
+    if (!this.#hasEnded) this.run(task, startTask);
+  }
+
+  async #sleepAndRunNextAttempt(
+    wakeAt: number,
+    task: TaskOfTurn,
+    seq: number,
+    startTask: Task,
+  ): Promise<void> {
+    try {
+      await sleepUntil(wakeAt, this.#context.clock, this.signal);
+    } catch (error) {
+      this.#writeFailure(task, error);
+      task.onTurnEnd(this);
+      return;
+    }
+    this.wakeAt = undefined;
+    // The task reports a commit that fails, and ends the turn.
+    await this.#beginNextAttempt(task, seq, startTask).catch(() => {});
+  }
+
+  /**
+   * Suspends a persisted turn, whose agent waits until `wakeAt`, in milliseconds since 1970. If only this process can
+   * open the store, the turn no longer counts as a running agent. If several nodes share the store, the attempt ends
+   * after a second, so that any node can continue the turn. Returns a function that ends the suspension.
+   */
+  suspend(task: TaskOfTurn, wakeAt: number): () => void {
+    const { clock, store, isShared } = this.#context;
+    const isShort = wakeAt - clock.now() <= SUSPENDED_ATTEMPT_MS;
+    if (!this.isPersisted || !store.isDurable || !this.startPoint || isShort) return () => {};
+    this.wakeAt = wakeAt;
+    const cancelTimer = isShared
+      ? clock.schedule(SUSPENDED_ATTEMPT_MS, () => this.#endSuspendedAttempt(task))
+      : (): void => {};
+    if (!isShared) {
+      this.endAdmission();
+      // The end of the process during the suspension does not count as a failed attempt.
+      const suspended = { ...this.toRestartData(this.startPoint.seq), handovers: this.handovers + 1, wakeAt };
+      task.commitTurnStart(suspended, this.#steps);
+    }
+    return () => {
+      cancelTimer();
+      // The end of the attempt stores the time.
+      if (!this.isAborted) this.wakeAt = undefined;
+    };
+  }
+
+  /** Ends the attempt at a suspended turn, unless messages wait for the turn on this node. */
+  #endSuspendedAttempt(task: TaskOfTurn): void {
+    const { state } = task;
+    const isStopping = this.#hasEnded || this.isAborted;
+    const hasQueue = task.queuedTurnCount > 0;
+    if (isStopping || hasQueue || !state || state === "TASK_STATE_INPUT_REQUIRED") return;
+    this.stopReason = "The turn is suspended.";
+    this.stop(task, this.stopReason, this.#context.cancelGraceMs);
+  }
+
+  /**
+   * Signals the agent to stop. If the agent does not stop within `graceMs`, the turn ends, and the agent's later output
+   * is ignored (E8).
+   */
+  stop(task: TaskOfTurn, reason: string, graceMs: number): void {
+    this.abort(reason);
+    const cancelTimer = this.#context.clock.schedule(graceMs, () => {
+      this.#writeFinalState(task);
+      this.#isFenced = true;
+      task.onTurnEnd(this);
+    });
+    this.onEnd(cancelTimer);
+  }
+
   /** Calls `callback` when the turn ends. */
   onEnd(callback: () => void): void {
     if (this.#hasEnded) callback();
-    else this.#endCallbacks.push(callback);
+    else (this.#endCallbacks ??= []).push(callback);
   }
 
   end(): void {
+    if (this.#hasEnded) return;
     this.#hasEnded = true;
-    for (const callback of this.#endCallbacks.splice(0)) callback();
+    this.endAdmission();
+    if (this.#isCounted) this.#context.committer.decrementWorkingAgents();
+    this.#endSpan();
+    if (this.#endCallbacks) for (const callback of this.#endCallbacks.splice(0)) callback();
   }
 
   /** Ends a turn that cannot start or whose events cannot be stored. */
   endWithError(error: unknown): void {
-    this.isFenced = true;
+    this.#isFenced = true;
     this.durableSeq.reject(error);
     this.stoppedTask.reject(error);
     this.end();
@@ -216,35 +601,48 @@ async function* withRepliesAsCompletedStatus(events: AsyncIterable<AgentEvent>):
   }
 }
 
-class AgentRunOfTurn implements Run {
+/** A turn as its agent sees it. */
+class AgentRun implements Run {
   readonly taskId: string;
   readonly contextId: string;
   readonly message: Message;
   readonly task: Task;
   readonly attempt: number;
   readonly caller: Caller;
-  readonly configuration: SendMessageConfiguration;
-  readonly isStreaming: boolean;
-  readonly metadata: JsonObject;
-  readonly protocolVersion: string;
-  readonly extensions: readonly string[];
   readonly #turn: Turn;
-  readonly #host: StepHost;
+  readonly #task: TaskOfTurn;
+  readonly #context: TurnDependencies;
 
-  constructor(turn: Turn, task: Task, host: StepHost) {
+  constructor(turn: Turn, task: TaskOfTurn, startTask: Task, context: TurnDependencies) {
     this.#turn = turn;
-    this.#host = host;
-    this.taskId = task.id;
-    this.contextId = task.contextId;
+    this.#task = task;
+    this.#context = context;
+    this.taskId = startTask.id;
+    this.contextId = startTask.contextId;
     this.message = turn.message;
-    this.task = task;
+    this.task = startTask;
     this.attempt = turn.attempt;
     this.caller = turn.caller;
-    this.configuration = turn.request.configuration ?? {};
-    this.isStreaming = turn.serviceParameters.isStreaming ?? false;
-    this.metadata = turn.request.metadata ?? {};
-    this.protocolVersion = turn.serviceParameters.version ?? "1.0";
-    this.extensions = turn.serviceParameters.extensions ?? [];
+  }
+
+  get configuration(): SendMessageConfiguration {
+    return this.#turn.request.configuration ?? {};
+  }
+
+  get metadata(): JsonObject {
+    return this.#turn.request.metadata ?? {};
+  }
+
+  get isStreaming(): boolean {
+    return this.#turn.serviceParameters.isStreaming ?? false;
+  }
+
+  get protocolVersion(): string {
+    return this.#turn.serviceParameters.version ?? "1.0";
+  }
+
+  get extensions(): readonly string[] {
+    return this.#turn.serviceParameters.extensions ?? [];
   }
 
   get signal(): AbortSignal {
@@ -252,11 +650,11 @@ class AgentRunOfTurn implements Run {
   }
 
   get reportCall(): Run["reportCall"] {
-    return this.#host.reportCall;
+    return this.#turn.findCallReporter(this.#task);
   }
 
   get reportWarning(): Run["reportWarning"] {
-    return this.#host.reportWarning;
+    return this.#turn.findWarningReporter(this.#task);
   }
 
   get traceparent(): string | undefined {
@@ -289,16 +687,16 @@ class AgentRunOfTurn implements Run {
 
   get sleep(): Run["sleep"] {
     return async (key, until) => {
-      await sleepUntil(await this.#storeWakeTime("sleep", key, until), this.#host.clock, this.signal);
+      await sleepUntil(await this.#storeWakeTime("sleep", key, until), this.#context.clock, this.signal);
     };
   }
 
   get suspend(): Run["suspend"] {
     return async (key, until) => {
       const wakeAt = await this.#storeWakeTime("suspend", key, until);
-      const endSuspension = this.#host.suspendTurn(wakeAt);
+      const endSuspension = this.#turn.suspend(this.#task, wakeAt);
       try {
-        await sleepUntil(wakeAt, this.#host.clock, this.signal);
+        await sleepUntil(wakeAt, this.#context.clock, this.signal);
       } finally {
         endSuspension();
       }
@@ -309,7 +707,7 @@ class AgentRunOfTurn implements Run {
   #storeWakeTime(name: "sleep" | "suspend", key: string, until: Date | number): Promise<number> {
     assertValidWakeTime(name, key, until);
     return this.once(`colloquy:sleep:${key}`, () =>
-      typeof until === "number" ? this.#host.clock.now() + until : until.getTime(),
+      typeof until === "number" ? this.#context.clock.now() + until : until.getTime(),
     );
   }
 
@@ -323,7 +721,8 @@ class AgentRunOfTurn implements Run {
       assertAcceptsSteps: () => {
         if (turn.hasEnded || turn.isFenced) throw createTurnEndedError(this.taskId);
       },
-      commitSteps: this.#host.commitSteps,
+      // Without a persisted turn, no later attempt needs the steps.
+      commitSteps: () => (turn.isPersisted ? this.#task.commitSteps(turn.steps) : Promise.resolve()),
     };
   }
 
@@ -333,10 +732,10 @@ class AgentRunOfTurn implements Run {
   }
 
   loadReferencedTasks(): Promise<Task[]> {
-    return this.#turn.relatedTasks.loadReferencedTasks();
+    return this.#context.loadReferencedTasks(this.#task.scope, this.#turn);
   }
 
   listInterruptedTasks(): Promise<Task[]> {
-    return this.#turn.relatedTasks.listInterruptedTasks();
+    return this.#context.listInterruptedTasks(this.#task.scope, this.#turn);
   }
 }

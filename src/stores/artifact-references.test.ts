@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ArtifactReference } from "../engine/index.ts";
-import { ArtifactOrigins } from "../engine/artifact-origins.ts";
+import { ArtifactOrigins } from "../engine/snapshot-planner.ts";
 import { copyTask, fold, isEventRefusal, LogEvent, type Task, type TaskEvent } from "../protocol/index.ts";
 import {
   findFirstReferencedSeq,

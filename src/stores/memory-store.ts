@@ -197,10 +197,7 @@ export class MemoryStore implements TaskStore {
       : { tasks: [], hasMore: false, total: 0 };
   }
 
-  async findMessage(
-    scope: TaskScope,
-    messageId: string,
-  ): Promise<{ taskId: string; seq: number } | undefined> {
+  findMessage(scope: TaskScope, messageId: string): ReturnType<TaskStore["findMessage"]> {
     return this.#scopes.find(scope)?.messages.get(messageId);
   }
 

@@ -41,8 +41,8 @@ export const CONTEXT_SCOPE_GUARDS: readonly Guard[] = [
   },
   {
     name: "context-scope-of-references",
-    file: "src/engine/related-task-loader.ts",
-    find: "task && this.#mayRead(task)",
+    file: "src/engine/related-tasks.ts",
+    find: "task && mayRead(contextScope, task)",
     replace: "task",
     noticedBy,
   },

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import type { Caller, TaskScope } from "../caller.ts";
-import type { InboundMessage } from "../inbound-message.ts";
-import { getMessageAction, type MessageAcceptResult } from "../message-accept-result.ts";
+import type { Caller } from "../caller.ts";
+import { getMessageAction, type InboundMessage, type MessageAcceptResult } from "../message-accept-result.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
 import type { TaskRequest } from "./node-store.ts";
 import { decodeCancelRequest, decodeMessageRequest, type MessageAnswer } from "./request-payload.ts";
@@ -9,7 +8,7 @@ import { decodeCancelRequest, decodeMessageRequest, type MessageAnswer } from ".
 export interface TaskRequestDependencies {
   readonly runners: Pick<RunnerRegistry, "findLive">;
   readonly messageAcceptor: {
-    acceptMessage(scope: TaskScope, inbound: Omit<InboundMessage, "scope">): Promise<MessageAcceptResult>;
+    acceptMessage(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult>;
   };
   /** Cancels a task whose turn this node runs. Resolves once the task has ended. */
   readonly cancelTask: (
@@ -28,13 +27,13 @@ export async function answerTaskRequest(
 ): Promise<JsonObject | undefined> {
   const { scope, taskId, kind } = taskRequest;
   const runner = runners.findLive(scope, taskId);
-  if (!runner?.hasUnfinishedTurn || runner.turns.isAwaitingRecovery) return undefined;
+  if (!runner?.hasUnfinishedTurn || runner.isAwaitingRecovery) return undefined;
   if (kind === "cancel") {
     const { caller, metadata } = decodeCancelRequest(taskRequest);
     await cancelTask({ id: taskId, metadata }, caller);
     return {};
   }
-  const accepted = await messageAcceptor.acceptMessage(scope, decodeMessageRequest(taskRequest));
+  const accepted = await messageAcceptor.acceptMessage({ scope, ...decodeMessageRequest(taskRequest) });
   if ("reply" in accepted) return undefined;
   const action = getMessageAction(accepted);
   if ("seq" in accepted) {

@@ -10,8 +10,8 @@ import {
 import { foldLogEvents } from "../log-events.ts";
 import type { TaskScope } from "../caller.ts";
 import type { TaskTurnStatus } from "../decide-message-outcome.ts";
-import type { CommittedTask, TaskFeed } from "../task-feed.ts";
-import { TaskLogTail } from "../task-log-tail.ts";
+import { createLogWentBackError } from "../task-errors.ts";
+import { TaskLogTail, type TaskFeed } from "../task-feed.ts";
 import type { FollowedTurn } from "./followed-turn.ts";
 import type { FollowedPosition, FollowedTaskChange } from "./node-store.ts";
 
@@ -34,7 +34,7 @@ interface FollowedTaskDependencies {
  * A task whose turn this node does not run. The task repeats the log of the store: the `LogPoller` reads the new events,
  * whichever node has appended them.
  */
-export class FollowedTask implements TaskFeed, CommittedTask {
+export class FollowedTask implements TaskFeed {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly liveTask: this = this;
@@ -175,6 +175,11 @@ export class FollowedTask implements TaskFeed, CommittedTask {
   /** Rejects all users of the task, because the store no longer has the task. */
   markErased(): void {
     this.#fail(A2AError.taskNotFound(this.taskId));
+  }
+
+  /** Rejects all users of the task, because the store has lost events that they have read. */
+  markWentBack(lastSeq: number): void {
+    this.#fail(createLogWentBackError(this.taskId, this.#seq, lastSeq));
   }
 
   /** Makes all readers continue with another feed, because this node starts a turn of the task. */

@@ -1,6 +1,6 @@
 import type { Message } from "../../protocol/index.ts";
-import { isSameMessage } from "../is-same-message.ts";
-import { createDuplicateMessageIdError } from "../message-errors.ts";
+import { isSameMessage } from "../repeated-messages.ts";
+import { createDuplicateMessageIdError } from "../task-errors.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { FollowedTask } from "./followed-task.ts";
 import { FollowedTurn, hasTurnStopped } from "./followed-turn.ts";

@@ -4,7 +4,7 @@ import type { IdGenerator } from "../id-generator.ts";
 import type { Observer } from "../observer.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
 import { createServerClosingError } from "../task-errors.ts";
-import type { TaskRunner } from "../task-runner.ts";
+import type { ActiveTask } from "../active-task.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { Turn } from "../turn.ts";
 import { answerTaskRequest, type TaskRequestDependencies } from "./answer-task-request.ts";
@@ -55,12 +55,12 @@ export class NodeAccess {
   }
 
   /** Settles the sender of the message of a turn that this node has handed over, once the turn stops on another node. */
-  followHandedOverTurn(runner: TaskRunner, turn: Turn): void {
+  followHandedOverTurn(runner: ActiveTask, turn: Turn): void {
     this.#runners.remove(runner);
     void this.#followHandedOverTurn(runner, turn).catch((error: unknown) => turn.stoppedTask.reject(error));
   }
 
-  async #followHandedOverTurn({ liveTask: { scope, taskId } }: TaskRunner, turn: Turn): Promise<void> {
+  async #followHandedOverTurn({ scope, taskId }: ActiveTask, turn: Turn): Promise<void> {
     const { startPoint, message, stoppedTask } = turn;
     const task = await this.#runners.openForReading(scope, taskId);
     try {

@@ -29,7 +29,7 @@ import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";
 import type { ByteAccount } from "../byte-ledger/byte-ledger.ts";
 import type { ClientCertificate, RequestMetadata } from "../http-exchange.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
-import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
+import { buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError, SERVER_CLOSED_STREAM } from "./event-stream.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 import { reportRequest } from "../report-request.ts";
@@ -262,13 +262,12 @@ class GrpcCallDispatcher {
     const { agent, params } = this.#resolveAgent(decodeRequest(method, bytes, this.#context.maxJsonValues));
     byteAccount.releaseBodyBytes();
     progress.hasOperation = true;
-    const outcome = await handleOperation({ request, agent, caller }, method.operation, {
-      codec: dialect,
-      binding: "GRPC",
-      version,
-      params,
-      peerLeniency,
-    });
+    const operation = { codec: dialect, binding: "GRPC", version, params, peerLeniency } as const;
+    const outcome = await this.#context.handleOperation(
+      { request, agent, caller },
+      method.operation,
+      operation,
+    );
     const { headers } = outcome;
     const watchWrite = (disconnect: () => void): (() => void) =>
       this.#httpServer.stallWatch.watch(byteAccount.holder, disconnect);

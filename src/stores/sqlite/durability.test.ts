@@ -82,8 +82,8 @@ describe("SqliteStore", () => {
       commit: store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")], events)], busy),
       load: store.load(aliceTestTaskScope, "t"),
       list: store.list(aliceTestTaskScope, { limit: 10 }),
-      "the message": store.findMessage(aliceTestTaskScope, "m"),
-      "another message": store.findMessage(aliceTestTaskScope, "never"),
+      "the message": Promise.resolve(store.findMessage(aliceTestTaskScope, "m")),
+      "another message": Promise.resolve(store.findMessage(aliceTestTaskScope, "never")),
     });
     expect(await done()).toEqual(["another message"]);
     finishPendingSyncs();
