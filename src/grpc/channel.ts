@@ -2,9 +2,10 @@ import type { EventEmitter } from "node:events";
 import * as grpc from "@grpc/grpc-js";
 import { A2AError, type JsonObject, type OperationName } from "../protocol/index.ts";
 import { fromGrpcError } from "../wire/index.ts";
-import { toGrpcMetadata, RAW_SERIALIZERS } from "./raw-serializers.ts";
 import type { GrpcMethod } from "./grpc-service.ts";
 import { decodeRpcStatus } from "./rpc-status.ts";
+import { Metadata, type MethodDefinition } from "@grpc/grpc-js";
+import { toBuffer } from "./field-codecs.ts";
 
 /** TLS certificates of a gRPC client, in PEM format. */
 interface ClientTls {
@@ -190,4 +191,29 @@ function extractStatusDetails(metadata: grpc.Metadata | undefined): readonly Jso
     // The status is known even if its details cannot be decoded.
     return [];
   }
+}
+
+function passThroughBytes(binary: Buffer): Uint8Array {
+  return binary;
+}
+
+/**
+ * gRPC serializers that return the bytes of a message unchanged. Colloquy's own codecs decode the bytes
+ * and report invalid messages.
+ */
+const RAW_SERIALIZERS: Pick<
+  MethodDefinition<Uint8Array, Uint8Array>,
+  "requestSerialize" | "requestDeserialize" | "responseSerialize" | "responseDeserialize"
+> = {
+  requestSerialize: toBuffer,
+  requestDeserialize: passThroughBytes,
+  responseSerialize: toBuffer,
+  responseDeserialize: passThroughBytes,
+};
+
+/** Converts HTTP headers to gRPC metadata. */
+function toGrpcMetadata(headers: Readonly<Record<string, string>>): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return metadata;
 }

@@ -21,7 +21,7 @@ import {
 import { ResponseMessageWriter, type WatchWriteFunction } from "./response-message-writer.ts";
 
 /** The reason for which a call ended before its response. */
-export interface CallInterruption {
+interface CallInterruption {
   /**
    * `canceled` if the client canceled the call, `stalled` if the server ended the call of a client that took no bytes,
    * and `cut` if the connection broke.

@@ -7,11 +7,11 @@ import {
   VerificationError,
   buildJwks,
   signJwt,
-  SIGNATURE_ALGORITHMS,
   verifyJwt,
   type JwtClaims,
-  type JwtValidationOptions,
 } from "./index.ts";
+import { SIGNATURE_ALGORITHMS } from "./signature-algorithms.ts";
+import type { JwtValidationOptions } from "./jwt.ts";
 import { FakeOidcProvider } from "./fake-oidc-provider.fixture.ts";
 
 const encodeBase64UrlJson = (value: object): string =>

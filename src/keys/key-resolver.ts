@@ -7,8 +7,13 @@ import {
   type JWK,
   type JWSHeaderParameters,
 } from "jose";
-import { discoverIssuer, buildDiscoveryUrl } from "./issuer-discovery.ts";
-import { fetchJson, requireSecureUrl, type FetchKeysOptions } from "./fetch-json.ts";
+import {
+  discoverIssuer,
+  buildDiscoveryUrl,
+  fetchJson,
+  requireSecureUrl,
+  type FetchKeysOptions,
+} from "./issuer-discovery.ts";
 
 /** Function that returns the public key for a signature, based on the signature's header. */
 export type KeyResolver = (header?: JWSHeaderParameters, signed?: FlattenedJWSInput) => Promise<CryptoKey>;

@@ -1,4 +1,4 @@
-import { stripTrailingCharacters } from "./strip-trailing-characters.ts";
+import { stripTrailingCharacters } from "./host-and-port.ts";
 
 const AGENT_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/;
 

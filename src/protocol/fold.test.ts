@@ -10,11 +10,11 @@ import {
   findEventRefusal,
   copyTask,
   TASK_STATES,
-  type EventTransitionKind,
   type Task,
   type TaskEvent,
   type TaskState,
 } from "./index.ts";
+import type { EventTransitionKind } from "./fold.ts";
 
 const taskIds = { taskId: "t", contextId: "c" };
 const createTask = (state: TaskState = "TASK_STATE_SUBMITTED"): Task => ({

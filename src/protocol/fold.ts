@@ -66,7 +66,7 @@ export const ALLOWED_TRANSITIONS_BY_TASK_STATE: Record<TaskState, AllowedTransit
 };
 
 /** Returns the transition that an event requests. */
-export function getEventTransitionKind(event: TaskEvent): EventTransitionKind {
+function getEventTransitionKind(event: TaskEvent): EventTransitionKind {
   if ("statusUpdate" in event) return event.statusUpdate.status.state;
   if ("artifactUpdate" in event) return "artifact";
   return "task" in event ? "task" : "message";

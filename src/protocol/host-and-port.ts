@@ -1,7 +1,5 @@
-import { isLoopbackHost } from "./is-loopback-host.ts";
-
 /** Host and port of a Host header or of a request target in absolute form. */
-export interface HostAndPort {
+interface HostAndPort {
   /** Host name in lower case without a trailing dot, or IP address. IPv6 addresses have brackets. */
   readonly hostname: string;
   /** Port as text, or an empty string. */
@@ -45,4 +43,23 @@ export function findHostRefusal(hosts: readonly string[] = [], listenHost: strin
   const parsed = others.length === 0 ? parseHostAndPort(host) : undefined;
   if (!parsed) return 400;
   return isLoopbackHost(listenHost) && !isLoopbackName(parsed.hostname) ? 403 : undefined;
+}
+
+/**
+ * Returns true for `localhost`, for addresses in 127.0.0.0/8, and for `::1` with or without brackets.
+ * `isLoopbackHost` does not resolve host names.
+ */
+export function isLoopbackHost(hostname: string): boolean {
+  return /^(localhost|\[::1\]|::1|127(\.\d{1,3}){3})$/.test(hostname);
+}
+
+/**
+ * Removes all characters at the end of a text that occur in `characters`, for example the slashes of a URL. The
+ * function takes linear time. A regular expression such as `/\/+$/` takes quadratic time for a text with many
+ * slashes.
+ */
+export function stripTrailingCharacters(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }

@@ -15,3 +15,6 @@ export function findIdViolation(id: string): string | undefined {
   if (CONTROL_CHARACTERS.test(id)) return "has control characters; use printable characters, such as a UUID";
   return undefined;
 }
+
+/** Maximum length in characters of a URL that another computer sent. */
+export const MAX_URL_LENGTH = 2_048;

@@ -48,8 +48,7 @@
  * - outbox: the component that sends push notifications and retries failed deliveries.
  * - violation: a problem in one field of a request, reported with the path of the field.
  */
-export type { JsonObject, JsonValue } from "./json.ts";
-export { isObject, isSameJson } from "./json.ts";
+export { type JsonObject, type JsonValue, isObject, isSameJson, estimateJsonSize } from "./json.ts";
 export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
 export { data, file, fromBase64, isPlainTextPart, text, getText, toBase64 } from "./message.ts";
 
@@ -63,10 +62,9 @@ export type { Artifact, Task, TaskState, TaskStatus } from "./task.ts";
 export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
 export { getEventTaskId, getEventTaskState } from "./event.ts";
-export type { NewArtifactContent } from "./artifact-content-tracker.ts";
-export { ArtifactContentTracker, computeNewParts } from "./artifact-content-tracker.ts";
-export { type ArtifactEnding, splitLastPiece } from "./artifact-ending.ts";
-export type { AgentSteeringParams, SteeringSignal } from "./declared-extensions.ts";
+export type { ArtifactEnding } from "./artifact-content-tracker.ts";
+export { ArtifactContentTracker, computeNewParts, splitLastPiece } from "./artifact-content-tracker.ts";
+export type { SteeringSignal } from "./declared-extensions.ts";
 export {
   AGENT_STEERING_EXTENSION_URI,
   IDEMPOTENT_SEND_EXTENSION_URI,
@@ -76,7 +74,6 @@ export {
   STEERING_SIGNAL_KEY,
   STREAM_CURSOR_EXTENSION_URI,
 } from "./declared-extensions.ts";
-export type { EventPosition } from "./event-generation.ts";
 export {
   addEventPosition,
   addTaskGeneration,
@@ -85,8 +82,7 @@ export {
   splitEventPosition,
 } from "./event-generation.ts";
 export { findMessageJsonInStatusUpdate, toMessageStatusUpdate } from "./message-event.ts";
-export { estimateJsonSize } from "./estimate-json-size.ts";
-export type { EventTransitionKind, EventRefusal } from "./fold.ts";
+export type { EventRefusal } from "./fold.ts";
 export {
   fold,
   foldArtifact,
@@ -97,8 +93,7 @@ export {
   copyTask,
 } from "./fold.ts";
 export type { EventEncoder, EventTextEncoder } from "./log-event.ts";
-export { LogEvent } from "./log-event.ts";
-export { canMergeChunks, isChunkReplacedBy, MergedChunk } from "./merged-chunk.ts";
+export { LogEvent, canMergeChunks, isChunkReplacedBy, MergedChunk } from "./log-event.ts";
 export type {
   AgentCapabilities,
   AgentCard,
@@ -134,24 +129,24 @@ export type {
   TaskPushNotificationConfig,
 } from "./operation.ts";
 export { isStreamingOperation } from "./operation.ts";
-export type { A2AErrorOptions, ErrorReason, FieldViolation } from "./error.ts";
-export { A2AError } from "./error.ts";
+export { type A2AErrorOptions, type ErrorReason, type FieldViolation, A2AError } from "./error.ts";
 
-export { findIdViolation, MAX_ID_LENGTH } from "./id-limits.ts";
+export { findIdViolation, MAX_ID_LENGTH, MAX_URL_LENGTH } from "./id-limits.ts";
 export { deriveAgentId, isAgentId } from "./derive-agent-id.ts";
-export { stripTrailingCharacters } from "./strip-trailing-characters.ts";
+export {
+  stripTrailingCharacters,
+  isLoopbackHost,
+  findHostRefusal,
+  isLoopbackName,
+  parseHostAndPort,
+} from "./host-and-port.ts";
+export type { FillRandomBytes, TraceContext, TraceHeaders } from "./trace-context.ts";
 export {
   createChildContext,
   createRootContext,
   fillFromRandomPool,
-  type FillRandomBytes,
   formatTraceparent,
   parseTraceContext,
   parseTraceparent,
   toTraceHeaders,
-  type TraceContext,
-  type TraceHeaders,
 } from "./trace-context.ts";
-export { isLoopbackHost } from "./is-loopback-host.ts";
-export { findHostRefusal, isLoopbackName, parseHostAndPort } from "./host-and-port.ts";
-export { MAX_URL_LENGTH } from "./url-length.ts";

@@ -23,7 +23,7 @@ export interface TraceHeaders {
 export type FillRandomBytes = (bytes: Uint8Array<ArrayBuffer>) => unknown;
 
 /** Flag of a trace that a participant may have recorded. */
-export const SAMPLED_FLAG = 1;
+const SAMPLED_FLAG = 1;
 const RANDOM_TRACE_ID_FLAG = 2;
 const KNOWN_FLAGS = SAMPLED_FLAG | RANDOM_TRACE_ID_FLAG;
 /**

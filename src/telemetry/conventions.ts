@@ -62,7 +62,7 @@ function buildTaskAttributes({ id, contextId, status }: Task): SpanAttributes {
 }
 
 /** Returns the attributes of an agent, as far as its card is known. */
-export function buildAgentAttributes(card: CardOfSpan | undefined): SpanAttributes {
+function buildAgentAttributes(card: CardOfSpan | undefined): SpanAttributes {
   if (!card) return {};
   const { name, description, version } = card;
   return {

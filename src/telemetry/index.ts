@@ -5,29 +5,26 @@
  * receives. `opentelemetry/` is the only folder that imports packages of OpenTelemetry. `node/` loads it only if the
  * program has registered a provider.
  */
+export type { CardOfSpan } from "./conventions.ts";
 export {
   buildA2ARequestAttributes,
   buildA2AResponseAttributes,
   buildAgentRunAttributes,
   buildMcpToolCallAttributes,
   buildServerAddressAttributes,
-  type CardOfSpan,
 } from "./conventions.ts";
-export { getTracer, isProviderRegistered } from "./current-tracer.ts";
-export { METRIC_CATALOG, type MetricName, toPrometheusName } from "./metrics/metric-catalog.ts";
-export { type MetricLabels, MetricRegistry } from "./metrics/metric-registry.ts";
-export { PROMETHEUS_CONTENT_TYPE, renderPrometheusText } from "./metrics/prometheus-text.ts";
-export type { OtlpExportOptions, RunningOtlpExport } from "./otlp-export-options.ts";
+export type { SpanAttributes, SpanError, TracedSpan } from "./tracer.ts";
+export { getTracer, isProviderRegistered } from "./tracer.ts";
+export type { MetricName } from "./metrics/metric-registry.ts";
+export {
+  METRIC_CATALOG,
+  toPrometheusName,
+  MetricRegistry,
+  PROMETHEUS_CONTENT_TYPE,
+  renderPrometheusText,
+} from "./metrics/metric-registry.ts";
+export type { RunningOtlpExport } from "./otlp-export-options.ts";
 export { addParentTask, findParentTask } from "./parent-task-metadata.ts";
 export { onTelemetryError } from "./telemetry-errors.ts";
-export {
-  getCurrentTraceScope,
-  installTraceScopeStorage,
-  type ParentTask,
-  runInTraceScope,
-  type RunningTask,
-  type ScopedToolCall,
-  type TraceScope,
-  type TraceScopeStorage,
-} from "./trace-scope.ts";
-export type { SpanAttributes, SpanError, SpanStart, TracedSpan, Tracer } from "./tracer.ts";
+export type { TraceScope } from "./trace-scope.ts";
+export { getCurrentTraceScope, installTraceScopeStorage, runInTraceScope } from "./trace-scope.ts";

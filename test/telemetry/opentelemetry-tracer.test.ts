@@ -3,8 +3,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type RecordedSpans, registerTestProvider } from "./opentelemetry.fixture.ts";
 import { getCurrentTraceScope, overrideTraceScopeStorage } from "../../src/telemetry/trace-scope.ts";
 import type { SpanStart } from "../../src/telemetry/tracer.ts";
-import { ContextScopeStorage } from "../../src/telemetry/opentelemetry/context-scope-storage.ts";
-import { OpenTelemetryTracer } from "../../src/telemetry/opentelemetry/opentelemetry-tracer.ts";
+import {
+  ContextScopeStorage,
+  OpenTelemetryTracer,
+} from "../../src/telemetry/opentelemetry/opentelemetry-tracer.ts";
 
 let spans: RecordedSpans | undefined;
 afterEach(() => spans?.unregister());

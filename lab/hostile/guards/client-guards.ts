@@ -11,7 +11,7 @@ export const CLIENT_GUARDS: readonly Guard[] = [
   },
   {
     name: "linear-strip-of-characters",
-    file: "src/protocol/strip-trailing-characters.ts",
+    file: "src/protocol/host-and-port.ts",
     find: "while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;",
     replace: 'return text.replace(new RegExp(`[${characters}]+$`), "");',
     noticedBy: { attack: "oauth-issuer-of-slashes" },

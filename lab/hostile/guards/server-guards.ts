@@ -109,7 +109,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "protobuf-field-count",
-    file: "src/grpc/bounded-binary-reader.ts",
+    file: "src/grpc/message-codec.ts",
     find: "if (this.#fieldCount > this.#maxFields) throw",
     replace: "if (this.#fieldCount > Infinity) throw",
     noticedBy: { test: "src/server/bindings/grpc.test.ts" },

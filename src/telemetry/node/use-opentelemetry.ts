@@ -1,4 +1,4 @@
-import { isProviderRegistered, setTracer } from "../current-tracer.ts";
+import { isProviderRegistered, setTracer } from "../tracer.ts";
 import type { MetricRegistry } from "../metrics/metric-registry.ts";
 import type { OtlpExportOptions, RunningOtlpExport } from "../otlp-export-options.ts";
 import { overrideTraceScopeStorage } from "../trace-scope.ts";
@@ -19,12 +19,10 @@ export function useRegisteredOpenTelemetry(): Promise<void> | undefined {
 
 async function loadOpenTelemetryTracer(): Promise<void> {
   try {
-    const { OpenTelemetryTracer } = await import("../opentelemetry/opentelemetry-tracer.ts");
+    const { ContextScopeStorage, OpenTelemetryTracer } =
+      await import("../opentelemetry/opentelemetry-tracer.ts");
     const hasContextManager = isProviderRegistered("context");
-    if (hasContextManager) {
-      const { ContextScopeStorage } = await import("../opentelemetry/context-scope-storage.ts");
-      overrideTraceScopeStorage(new ContextScopeStorage());
-    }
+    if (hasContextManager) overrideTraceScopeStorage(new ContextScopeStorage());
     setTracer(new OpenTelemetryTracer({ hasContextManager, hasOwnSampler: otlpExport !== undefined }));
     isLoaded = true;
   } catch {

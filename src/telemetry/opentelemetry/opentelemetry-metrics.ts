@@ -1,6 +1,10 @@
 import { type Histogram, metrics, type Observable } from "@opentelemetry/api";
-import { HISTOGRAM_BOUNDS, METRIC_CATALOG, type MetricName } from "../metrics/metric-catalog.ts";
-import type { MetricRegistry } from "../metrics/metric-registry.ts";
+import {
+  HISTOGRAM_BOUNDS,
+  METRIC_CATALOG,
+  type MetricName,
+  type MetricRegistry,
+} from "../metrics/metric-registry.ts";
 import { callSafely } from "./call-safely.ts";
 
 const METRIC_NAMES = Object.keys(METRIC_CATALOG) as readonly MetricName[];

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { METRIC_CATALOG, type MetricName, toPrometheusName } from "../../../src/telemetry/index.ts";
-import { toPrometheusLabel } from "../../../src/telemetry/metrics/metric-catalog.ts";
+import { toPrometheusLabel } from "../../../src/telemetry/metrics/metric-registry.ts";
 
 interface QueriesOfFile {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseGrpcTimeout } from "./parse-grpc-timeout.ts";
+import { parseGrpcTimeout } from "./grpc-request-headers.ts";
 
 it("parses each unit of a timeout", () => {
   expect(["2H", "2M", "2S", "2m", "2000u", "2000000n", "1n", "0m"].map(parseGrpcTimeout)).toEqual([

@@ -1,9 +1,13 @@
 import { array, assert, constantFrom, double, property, record, string } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
-import { METRIC_CATALOG, type MetricName, toPrometheusName } from "./metric-catalog.ts";
-import { MetricRegistry } from "./metric-registry.ts";
-import { renderPrometheusText } from "./prometheus-text.ts";
+import {
+  METRIC_CATALOG,
+  type MetricName,
+  toPrometheusName,
+  MetricRegistry,
+  renderPrometheusText,
+} from "./metric-registry.ts";
 
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (\S+)$/;
 
