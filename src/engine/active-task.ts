@@ -38,7 +38,11 @@ import { TaskLogTail, type TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { AppendRefusal, LogAppend, StoredTask } from "./task-store.ts";
 import { toStatusUpdate, toTaskMessageFromAgent, withDiscardedMessageIds } from "./to-task-event.ts";
-import { buildTaskWithTurnMessage, MAX_SIZE_OF_NEW_TASK, RestartedTurnArtifactRewriter } from "./turn-start.ts";
+import {
+  buildTaskWithTurnMessage,
+  MAX_SIZE_OF_NEW_TASK,
+  RestartedTurnArtifactRewriter,
+} from "./turn-start.ts";
 import type { StartedAgentIterator, TaskOfTurn, Turn, TurnDependencies } from "./turn.ts";
 import { UncommittedChanges, type IncompleteAppend, type UncommittedMessage } from "./uncommitted-changes.ts";
 
@@ -740,7 +744,8 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
 
   /** Returns a copy of the task that contains the message of a new turn. */
   buildTaskWithMessage(message: Message): Task {
-    return buildTaskWithTurnMessage(this, message);
+    const current = this.#state === undefined ? undefined : this.getSnapshot();
+    return buildTaskWithTurnMessage(current, this, message, this.getNextStatusTimestamp());
   }
 
   /**
@@ -813,7 +818,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     const { message, durableSeq, request, serviceParameters } = turn;
     const { requestSize } = serviceParameters;
     const storedMessage = toStoredMessage(message, this.agent);
-    const task = buildTaskWithTurnMessage(this, storedMessage);
+    const task = this.buildTaskWithMessage(storedMessage);
     turn.startPoint = { task, seq: this.#seq + 1 };
     const refusal = this.writeMessageEvent(
       this.#state === undefined ? { task } : { message: storedMessage },
