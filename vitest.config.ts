@@ -6,13 +6,16 @@ import { PAGES } from "./lab/vitest.config.ts";
 
 /**
  * Tests with a worker of their own: the tests of the documents' code and of telemetry change the environment or register global
- * instrumentation, and the single files of rooms replace a Node module.
+ * instrumentation, and the others replace a module.
  */
 const ISOLATED = [
   "test/documents/{docs,document-checks}.test.ts",
   "test/telemetry/**/*.test.ts",
   "src/stores/sqlite/durability.test.ts",
-  "src/stores/sqlite/migrate-earlier-file.test.ts",
+  "src/stores/sqlite/migrate-schema.test.ts",
+  "src/stores/postgres/migrate-postgres-schema.test.ts",
+  "src/cli/store/migrate-sqlite.test.ts",
+  "test/resilience/store-migrations.test.ts",
   "src/experiments/run/full-disk.test.ts",
 ];
 

@@ -48,6 +48,12 @@ const WORKLOADS: Readonly<Record<string, BuildWorkload>> = {
     recorded: "colloquy-grpc-memory",
     systems: { "send, gRPC": "colloquy-grpc-memory" },
   },
+  "grpc-stream": {
+    method: "SendStreamingMessage",
+    floor: "floor-grpc",
+    recorded: "colloquy-grpc-memory-unmerged",
+    systems: { "stream, gRPC": "colloquy-grpc-memory" },
+  },
 };
 
 /** Time in milliseconds for which the load generator puts load on a system before it reports. */

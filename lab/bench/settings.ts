@@ -35,7 +35,7 @@ export interface BenchmarkSettings {
 }
 
 /** Workloads of `cost-by-build.ts`. */
-export const BUILD_WORKLOADS: readonly string[] = ["send", "stream", "grpc"];
+export const BUILD_WORKLOADS: readonly string[] = ["send", "stream", "grpc", "grpc-stream"];
 
 export const USAGE: string = `npm run bench -- [options]
 

@@ -14,7 +14,6 @@ import type {
   TaskScope,
   TaskStore,
   UnfinishedTask,
-  WebhookLeases,
 } from "../../src/engine/index.ts";
 import type { LogEvent } from "../../src/protocol/index.ts";
 import type { PushSecretCipher } from "../../src/stores/push-secret-cipher.ts";
@@ -74,9 +73,9 @@ export class SimulatedStore implements TaskStore {
       (ms, callback) => clock.schedule(ms, callback),
     );
     const pushStore = database.webhookLeases.createPushStore(() => this.#leases.node);
-    const { pollIntervalMs, ...leases } = pushStore.leases as WebhookLeases;
+    const { pollIntervalMs } = pushStore;
     this.pushStore = withStatements(pushStore, "webhooks", runOrReport, {
-      leases: { ...withStatements(leases, "webhooks", runOrReport), pollIntervalMs },
+      ...(pollIntervalMs === undefined ? {} : { pollIntervalMs }),
     });
     const { deletionStore } = database.tasks;
     this.deletionStore = {

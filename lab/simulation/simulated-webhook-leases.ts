@@ -1,11 +1,4 @@
-import type {
-  PushStore,
-  TaskScope,
-  Webhook,
-  WebhookLeases,
-  WebhookProgress,
-} from "../../src/engine/index.ts";
-import { isTerminal } from "../../src/protocol/index.ts";
+import type { PushStore, TaskScope, Webhook, WebhookProgress } from "../../src/engine/index.ts";
 import type { MemoryStore } from "../../src/stores/index.ts";
 
 /** Interval in milliseconds at which a node looks for webhooks that other nodes have left, as in PostgreSQL. */
@@ -44,42 +37,35 @@ export class SimulatedWebhookLeases {
   /** Returns the push store of a node. */
   createPushStore(node: () => string): PushStore {
     const { pushStore } = this.#tables.tasks;
-    const leases: WebhookLeases = {
-      pollIntervalMs: POLL_INTERVAL_MS,
-      claim: async (scope, taskId) => {
-        const owing: Webhook[] = [];
-        for (const webhook of (await pushStore.list(scope, taskId)) ?? [])
-          if (await this.#isOwing(webhook)) owing.push(webhook);
-        for (const webhook of owing)
-          if (this.#isClaimable(node(), webhook)) this.#setHolder(webhook.key, node());
-        const held = owing.filter(({ key }) => this.#holders.get(key) === node());
-        return { held, hasOthers: held.length < owing.length };
-      },
-      claimDue: async (after, limit, search) => {
-        const due = await pushStore.listDueWebhooks(after, Number.MAX_SAFE_INTEGER);
-        const claimable = due.filter(
-          (webhook) =>
-            this.#isClaimable(node(), webhook) && (search === "all" || this.#isLeft(node(), webhook)),
-        );
-        const claimed = claimable.slice(0, limit);
-        for (const { key } of claimed) this.#setHolder(key, node());
-        return claimed;
-      },
-      isHeld: async (key) => this.#holders.get(key) === node(),
-      release: async (keys) => {
-        for (const key of keys) if (this.#holders.get(key) === node()) this.#setHolder(key, undefined);
-      },
-    };
     return {
       ...bindMethods(pushStore),
-      leases,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      claim: async (scope, taskId, now) => {
+        const { webhooks, mayNeedMore } = await pushStore.claim(scope, taskId, now);
+        return { webhooks: this.#claimAll(node(), webhooks), mayNeedMore };
+      },
+      claimDue: async ({ search, after, limit, now }) => {
+        const all = { search: "all", after, limit: Number.MAX_SAFE_INTEGER, now } as const;
+        const retries = await pushStore.claimDue({ ...all, search: "due" });
+        const isRetry = (webhook: Webhook): boolean => retries.some(({ key }) => key === webhook.key);
+        const due = (await pushStore.claimDue(all)).filter(
+          (webhook) =>
+            this.#isClaimable(node(), webhook) &&
+            (search === "all" || isRetry(webhook) || this.#isLeft(node(), webhook)),
+        );
+        return this.#claimAll(node(), due.slice(0, limit));
+      },
+      isHeld: async (key) => this.#holders.get(key) === node(),
       put: async (scope, taskId, registration) => {
         const webhook = await pushStore.put(scope, taskId, registration);
         if (webhook && this.#holders.get(webhook.key) !== node()) this.#setHolder(webhook.key, undefined);
         return webhook;
       },
-      saveProgress: (progress) =>
-        pushStore.saveProgress(progress.filter((one) => this.#acceptsProgress(node(), one))),
+      saveProgress: async (progress) => {
+        const accepted = progress.filter((one) => this.#acceptsProgress(node(), one));
+        await pushStore.saveProgress(accepted);
+        for (const { key, isReleased } of accepted) if (isReleased === true) this.#setHolder(key, undefined);
+      },
     };
   }
 
@@ -88,10 +74,11 @@ export class SimulatedWebhookLeases {
     return holder === undefined || holder === node;
   }
 
-  async #isOwing({ scope, taskId, deliveredSeq, deadLetter }: Webhook): Promise<boolean> {
-    const stored = await this.#tables.tasks.load(scope, taskId);
-    if (!stored || deadLetter) return false;
-    return !isTerminal(stored.task.status.state) || deliveredSeq < stored.seq;
+  /** Gives the claimable webhooks to the node, and returns them. */
+  #claimAll(node: string, webhooks: readonly Webhook[]): Webhook[] {
+    const claimable = webhooks.filter((webhook) => this.#isClaimable(node, webhook));
+    for (const { key } of claimable) this.#setHolder(key, node);
+    return claimable;
   }
 
   #isClaimable(node: string, { key, scope, taskId }: Webhook): boolean {
@@ -116,12 +103,14 @@ export class SimulatedWebhookLeases {
 }
 
 /** Returns the methods of a push store without leases, bound to the store. */
-function bindMethods(store: PushStore): Omit<PushStore, "leases" | "put" | "saveProgress"> {
+function bindMethods(
+  store: PushStore,
+): Omit<PushStore, "claim" | "claimDue" | "isHeld" | "pollIntervalMs" | "put" | "saveProgress"> {
   return {
     get: (...args) => store.get(...args),
     list: (...args) => store.list(...args),
     remove: (...args) => store.remove(...args),
-    listDueWebhooks: (...args) => store.listDueWebhooks(...args),
+    findRetries: (...args) => store.findRetries(...args),
     listDeadWebhooks: (...args) => store.listDeadWebhooks(...args),
     ...(store.countUndelivered
       ? { countUndelivered: (scope, limit) => store.countUndelivered?.(scope, limit) ?? Promise.resolve(0) }

@@ -18,7 +18,7 @@ import { IdleRunFlusher } from "./idle-run-flusher.ts";
 import { discardEventsOfEarlierAttempt } from "./sessions/discard-earlier-attempt.ts";
 import { deriveSessionKey } from "./sessions/session-key.ts";
 import type { ServedFrom } from "./sessions/store-session-service.ts";
-import { withSavedFiles } from "./saved-file-artifacts.ts";
+import { loadSavedFiles } from "./saved-file-artifacts.ts";
 import {
   createLazyRunner,
   isApp,
@@ -207,10 +207,13 @@ async function startRun(
       outcome: sessionProcessor.fail("failed to create a session", error),
     };
   }
+  const { artifactService } = runner;
   return {
     processor: sessionProcessor,
     firstEvent: sessionProcessor.buildWorkingEvent(run.task.metadata),
-    events: withSavedFiles(runner.runAsync(request), runner, session),
+    events: runner.runAsync(request),
+    // Without an artifact service, the events are unchanged.
+    ...(artifactService && { addSavedFiles: (event) => loadSavedFiles(event, artifactService, session) }),
   };
 }
 

@@ -39,7 +39,6 @@ export type {
 export { MemoryArtifactService, type MemoryArtifactOptions } from "./artifacts/memory-artifact-service.ts";
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
 export { PostgresSessionService } from "./sessions/postgres-session-service.ts";
-export type { SqliteSessionServiceOptions } from "./sessions/sqlite-session-service.ts";
 export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {
   AiSdkLlm,

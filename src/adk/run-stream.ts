@@ -1,11 +1,17 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { RunOutcome, RunEventProcessor } from "./run-event-processor.ts";
 import type { FlushableRun, IdleRunFlusher } from "./idle-run-flusher.ts";
+import { hasSavedFiles } from "./saved-file-artifacts.ts";
 import type { AdkEvent } from "./adk-structural-types.ts";
 
 /** A started run, or the result of a run that could not start. */
 export type StartedRunOrOutcome = { readonly processor: RunEventProcessor } & (
-  | { readonly firstEvent: AgentEvent; readonly events: AsyncGenerator<AdkEvent, void, undefined> }
+  | {
+      readonly firstEvent: AgentEvent;
+      readonly events: AsyncGenerator<AdkEvent, void, undefined>;
+      /** Adds the content of the files that an event reports as saved. */
+      readonly addSavedFiles?: (event: AdkEvent) => Promise<AdkEvent>;
+    }
   | { readonly outcome: RunOutcome }
 );
 
@@ -29,6 +35,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
   readonly #queue: AgentEvent[] = [];
   #processor: RunEventProcessor | undefined;
   #events: AsyncGenerator<AdkEvent, void, undefined> | undefined;
+  #addSavedFiles: ((event: AdkEvent) => Promise<AdkEvent>) | undefined;
   #resolveNext: ((result: IteratorResult<AgentEvent, undefined>) => void) | undefined;
   #lastAdkEvent: AdkEvent | undefined;
   #isPulling = false;
@@ -83,6 +90,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
     this.#processor = start.processor;
     if ("outcome" in start) return this.#finish(start.outcome);
     this.#events = start.events;
+    this.#addSavedFiles = start.addSavedFiles;
     this.#emitAgentEvent(start.firstEvent);
   }
 
@@ -103,8 +111,11 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
         if (flush) clearImmediate(flush);
         if (this.#hasEnded) return;
         if (done) return this.#finish(processor.finish());
-        this.#lastAdkEvent = value;
-        for (const event of processor.process(value)) this.#emitAgentEvent(event);
+        const adkEvent =
+          this.#addSavedFiles && hasSavedFiles(value) ? await this.#addSavedFiles(value) : value;
+        if (this.#hasEnded) return;
+        this.#lastAdkEvent = adkEvent;
+        for (const event of processor.process(adkEvent)) this.#emitAgentEvent(event);
       } while (this.#resolveNext);
     } catch (error) {
       if (!this.#hasEnded) this.#finish(processor.fail("agent run failed", error));

@@ -4,36 +4,25 @@ import type { AdkEvent, AdkRunner, GenaiPart, SavedFile, SessionKey } from "./ad
 import type { ArtifactAgentEvent } from "./artifact-streamer.ts";
 import { toGenaiPart } from "./part-conversion.ts";
 
-/**
- * Adds the content of saved files to the events of a run. ADK's event for a `saveArtifact` call contains only
- * the name and the version of the file. Without an artifact service, the events are unchanged.
- */
-export function withSavedFiles(
-  events: AsyncGenerator<AdkEvent, void, undefined>,
-  { artifactService }: AdkRunner,
-  session: SessionKey,
-): AsyncGenerator<AdkEvent, void, undefined> {
-  return artifactService ? addSavedFiles(events, artifactService, session) : events;
+/** Whether an event reports files that the run has saved. ADK's event contains only the name and version of each file. */
+export function hasSavedFiles({ actions, partial }: AdkEvent): boolean {
+  if (!partial)
+    for (const name in actions?.artifactDelta) if (Object.hasOwn(actions.artifactDelta, name)) return true;
+  return false;
 }
 
-async function* addSavedFiles(
-  events: AsyncIterable<AdkEvent>,
+/** Returns a copy of an event that contains the saved files. */
+export async function loadSavedFiles(
+  event: AdkEvent,
   artifactService: NonNullable<AdkRunner["artifactService"]>,
   session: SessionKey,
-): AsyncGenerator<AdkEvent, void, undefined> {
-  for await (const event of events) {
-    const saved = Object.entries(event.actions?.artifactDelta ?? {});
-    if (saved.length === 0 || event.partial) {
-      yield event;
-      continue;
-    }
-    const savedFiles: SavedFile[] = [];
-    for (const [filename, version] of saved) {
-      const part = await artifactService.loadArtifact({ ...session, filename, version });
-      if (part) savedFiles.push({ filename, version, part });
-    }
-    yield { ...event, savedFiles };
+): Promise<AdkEvent> {
+  const savedFiles: SavedFile[] = [];
+  for (const [filename, version] of Object.entries(event.actions?.artifactDelta ?? {})) {
+    const part = await artifactService.loadArtifact({ ...session, filename, version });
+    if (part) savedFiles.push({ filename, version, part });
   }
+  return { ...event, savedFiles };
 }
 
 /** Converts a saved file to an A2A artifact with the same id as in ADK for Python. */

@@ -23,7 +23,7 @@ import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";
 import { measureEventSize } from "./measure-size.ts";
 import { extractMessageWebhookRegistration } from "./push/message-webhook-registration.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
-import type { TaskWithPossibleWebhooks } from "./push/webhook-lookups.ts";
+import type { TaskWithPossibleWebhooks } from "./push/outbox.ts";
 import { type QueuedTurnData, toQueuedTurnData, type TurnRestartData } from "./turn-restart-data.ts";
 import { hasPersistedTurns, toStoredMessage } from "./replaceable-agent.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { DeferredSubscription } from "./deferred-subscription.ts";
 import { flushEventLoopForTest } from "./engine.fixture.ts";
-import type { Subscription } from "./log-subscription.ts";
+import { DeferredSubscription, type Subscription } from "./log-subscription.ts";
 
 it("a subscription that is closed before it begins closes the later subscription, and calls onClose once", async () => {
   let [closeCount, innerCloseCount] = [0, 0];

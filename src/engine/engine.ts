@@ -13,14 +13,18 @@ import {
 import type { Agent } from "./agent.ts";
 import { assembleEngine, assertEngineOpen, type EngineParts, type EngineState } from "./assemble-engine.ts";
 import type { Caller, TaskScope } from "./caller.ts";
-import { requireResumeSeq } from "./compute-subscription-log-range.ts";
 import { selectListedContextIds } from "./context-scope.ts";
 import { chooseMessageResponse } from "./decide-message-outcome.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import type { Committer } from "./committer.ts";
 import { limitHistory } from "./limit-history.ts";
 import { listTasks } from "./list-tasks.ts";
-import { LogSubscription, createSingleEventSubscription, type Subscription } from "./log-subscription.ts";
+import {
+  createSingleEventSubscription,
+  LogSubscription,
+  requireResumeSeq,
+  type Subscription,
+} from "./log-subscription.ts";
 import { getMessageAction, type MessageAcceptResult } from "./message-accept-result.ts";
 import { awaitTaskOfMessage, openMessageStream } from "./message-response.ts";
 import type { PushConfigOperations } from "./push/push-config-operations.ts";

@@ -113,7 +113,7 @@ export type { SweepClockRecord } from "./retention/trusted-time.ts";
 export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
 export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
 export { RetentionService } from "./retention/retention-service.ts";
-export type { StreamInterruption, Subscription } from "./log-subscription.ts";
+export type { NextEvents, StreamInterruption, Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {
   NotificationSender,
@@ -130,5 +130,5 @@ export type { PushLimits } from "./push/push-limits.ts";
 export type { WebhookValidator } from "./push/push-config-operations.ts";
 export { PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
-export type { ClaimedWebhooks, WebhookLeases } from "./push/push-store.ts";
+export type { ClaimedWebhooks, DueWebhookQuery, WebhookRetries } from "./push/push-store.ts";
 export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

@@ -92,6 +92,28 @@ describe("subscriptions", () => {
       { numRuns: 60 },
     );
   });
+
+  it("return the opening event with the events that are already committed, and wait only without events [E3]", async () => {
+    const { engine, agent } = createEngineFixture();
+    await engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
+    const run = await agent.waitForRun(0);
+    const reader = await engine.subscribeToTask({ id: run.run.taskId }, alice);
+    run.emit(workingTestEvent, createTestChunkEvent("x", false));
+    await flushEventLoopForTest();
+    const events = reader.next();
+    expect(events).not.toBeInstanceOf(Promise);
+    expect((await events)?.map(({ event }) => formatTaskEventForTest(event))).toEqual([
+      "task SUBMITTED",
+      "WORKING",
+      "x",
+    ]);
+    const waiting = reader.next();
+    expect(waiting).toBeInstanceOf(Promise);
+    run.end();
+    expect((await waiting)?.map(({ event }) => formatTaskEventForTest(event))).toEqual(["COMPLETED"]);
+    expect(reader.next()).toBeUndefined();
+    expect(reader.isComplete).toBe(true);
+  });
 });
 
 function foldAll(events: Parameters<typeof fold>[1][]): Task | undefined {

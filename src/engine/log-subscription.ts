@@ -1,7 +1,20 @@
-import { isInterrupted, LogEvent } from "../protocol/index.ts";
+import {
+  A2AError,
+  copyTask,
+  fold,
+  isEventRefusal,
+  isInterrupted,
+  LogEvent,
+  type Task,
+} from "../protocol/index.ts";
+import type { TaskMessageAcceptResult } from "./message-accept-result.ts";
 import { LOG_PAGE_LIMIT, readLog } from "./read-task-log.ts";
 import type { TaskFeed } from "./task-feed.ts";
 import type { TaskStore } from "./task-store.ts";
+import type { TurnStartPoint } from "./turn.ts";
+
+/** The next events of a subscription, or `undefined` at its end. */
+export type NextEvents = readonly LogEvent[] | undefined;
 
 /**
  * A reader's position in a stream of events. Readers pull events, so an idle reader costs only one
@@ -9,10 +22,10 @@ import type { TaskStore } from "./task-store.ts";
  */
 export interface Subscription {
   /**
-   * Resolves with the next events (at least one) in order, or with `undefined` at the end of the stream.
-   * Rejects if the subscription can no longer read the events of the task.
+   * Returns the next events (at least one) in order, or `undefined` at the end of the stream. Returns a promise if the
+   * next events are not in memory. The promise rejects if the subscription can no longer read the events of the task.
    */
-  next(): Promise<readonly LogEvent[] | undefined>;
+  next(): NextEvents | Promise<NextEvents>;
   /**
    * Ends the subscription without affecting the task (E2). If `close` is called, a pending call to `next`
    * resolves with `undefined`. `interruption` states why the stream ends before its last event, for observers.
@@ -82,29 +95,12 @@ export class LogSubscription implements Subscription {
     this.#onClose = onClose;
   }
 
-  async next(): Promise<readonly LogEvent[] | undefined> {
-    if (this.#openingEvent) {
-      const opening = [this.#openingEvent];
-      this.#openingEvent = undefined;
-      return opening;
-    }
-    for (;;) {
-      if (this.#isClosed) return undefined;
-      const { liveTask, hasMoved } = this.#feed;
-      if (this.#readSeq < liveTask.seq) {
-        const events = this.#selectEventsUntilInputRequest(await this.#readNextEvents());
-        if (events.length > 0) return events;
-      } else if (liveTask.hasEndedAtSeq(this.#readSeq)) {
-        this.close();
-      } else if (hasMoved) {
-        await this.#moveToCurrentFeed();
-      } else if (this.#turnSeq !== undefined && isWaitingWithoutTurn(this.#feed, this.#readSeq)) {
-        this.#hasStopped = true;
-        this.close();
-      } else {
-        await this.#waitForCommit();
-      }
-    }
+  next(): NextEvents | Promise<NextEvents> {
+    const opening = this.#openingEvent;
+    if (!opening) return this.#readNext();
+    this.#openingEvent = undefined;
+    // The events that are already committed follow in the same write.
+    return [opening, ...(this.#takeTailEvents() ?? [])];
   }
 
   get isComplete(): boolean {
@@ -119,16 +115,44 @@ export class LogSubscription implements Subscription {
     this.#wakeReader?.();
   }
 
-  /** Reads the next committed events. */
-  async #readNextEvents(): Promise<LogEvent[]> {
-    const { liveTask } = this.#feed;
-    const events =
-      liveTask.tail.findSince(this.#readSeq) ??
-      (await this.#store.readEvents(liveTask.scope, liveTask.taskId, this.#readSeq, LOG_PAGE_LIMIT));
-    const last = events.at(-1);
-    if (!last) return this.#replaceDeletedEvents();
+  /** Returns the next events without a promise if they are in memory, because a promise costs as much as an event. */
+  #readNext(): NextEvents | Promise<NextEvents> {
+    for (;;) {
+      if (this.#isClosed) return undefined;
+      const { liveTask, hasMoved } = this.#feed;
+      if (this.#readSeq < liveTask.seq) {
+        const events = this.#takeTailEvents();
+        if (!events) return this.#readFromStore();
+        if (events.length > 0) return events;
+      } else if (liveTask.hasEndedAtSeq(this.#readSeq)) {
+        this.close();
+      } else if (hasMoved) {
+        return this.#moveToCurrentFeed().then(() => this.#readNext());
+      } else if (this.#turnSeq !== undefined && isWaitingWithoutTurn(this.#feed, this.#readSeq)) {
+        this.#hasStopped = true;
+        this.close();
+      } else {
+        return this.#waitForCommit().then(() => this.#readNext());
+      }
+    }
+  }
+
+  /** Returns the committed events in the shared tail, or `undefined` if the tail no longer contains all of them. */
+  #takeTailEvents(): LogEvent[] | undefined {
+    const events = this.#feed.liveTask.tail.findSince(this.#readSeq);
+    const last = events?.at(-1);
+    if (!events || !last) return undefined;
     this.#readSeq = last.seq;
-    return events;
+    return this.#selectEventsUntilInputRequest(events);
+  }
+
+  async #readFromStore(): Promise<NextEvents> {
+    const { scope, taskId } = this.#feed.liveTask;
+    const events = await this.#store.readEvents(scope, taskId, this.#readSeq, LOG_PAGE_LIMIT);
+    const last = events.at(-1);
+    if (last) this.#readSeq = last.seq;
+    const selected = this.#selectEventsUntilInputRequest(last ? events : this.#replaceDeletedEvents());
+    return selected.length > 0 ? selected : await this.#readNext();
   }
 
   /**
@@ -231,7 +255,7 @@ export function createSingleEventSubscription(event: LogEvent | undefined): Subs
     next() {
       const events = isDelivered || !event ? undefined : [event];
       isDelivered = true;
-      return Promise.resolve(events);
+      return events;
     },
     close() {
       isDelivered = true;
@@ -240,4 +264,99 @@ export function createSingleEventSubscription(event: LogEvent | undefined): Subs
       return isDelivered;
     },
   };
+}
+
+/** A subscription that begins once another subscription is available. */
+export class DeferredSubscription implements Subscription {
+  readonly #inner: Promise<Subscription | undefined>;
+  readonly #onClose: () => void;
+  #opened: Subscription | undefined;
+  #isClosed = false;
+  #wakeReader: () => void = () => {};
+
+  /** `onClose` is called if the subscription ends before `opening` resolves with a subscription. */
+  constructor(opening: Promise<Subscription>, onClose: () => void) {
+    this.#onClose = onClose;
+    const closed = new Promise<undefined>((resolve) => {
+      this.#wakeReader = () => resolve(undefined);
+    });
+    const opened = opening.then(
+      (inner) => {
+        this.#opened = inner;
+        if (this.#isClosed) inner.close();
+        return inner;
+      },
+      (error: unknown) => {
+        onClose();
+        throw error;
+      },
+    );
+    this.#inner = Promise.race([opened, closed]);
+    // The reader receives the error. Without a reader, the error is ignored.
+    this.#inner.catch(() => {});
+    opened.catch(() => {});
+  }
+
+  next(): NextEvents | Promise<NextEvents> {
+    return this.#opened ? this.#opened.next() : this.#inner.then((inner) => inner?.next());
+  }
+
+  get isComplete(): boolean {
+    return this.#opened?.isComplete ?? false;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#opened) this.#opened.close();
+    else this.#onClose();
+    this.#wakeReader();
+  }
+}
+
+/**
+ * Returns the start and end positions of the response stream for a message. A resumed stream starts after the
+ * last event that the client received. Any other stream starts with the task at the start of the message's
+ * turn, without the artifacts of earlier turns. If the message answers a question, the stream starts after the
+ * task has changed to WORKING, because clients treat an interrupted task as a new question.
+ */
+export function computeSubscriptionLogRange(
+  accepted: TaskMessageAcceptResult,
+  seq: number,
+  resumeAfterSeq: number | undefined,
+): SubscriptionLogRange {
+  const { liveTask } = accepted.feed;
+  if (resumeAfterSeq !== undefined)
+    return { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq), turnSeq: seq };
+  // The first turn covers the entire log, which starts with the task's creation.
+  if (seq === 1) return { afterSeq: 0, turnSeq: seq };
+  const startPoint = "turn" in accepted ? accepted.turn.startPoint : undefined;
+  const { seq: afterSeq, task } = startPoint
+    ? toWorkingStartPoint(startPoint)
+    : { seq: liveTask.seq, task: liveTask.getSnapshot() };
+  const openingTask = startPoint ? withoutArtifacts(task) : task;
+  return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task: openingTask }), turnSeq: seq };
+}
+
+/**
+ * Removes the artifacts of earlier turns. Clients treat every artifact of a response stream as part of the
+ * answer, and the servers of the official SDKs send no earlier artifacts in such a stream.
+ */
+function withoutArtifacts(task: Task): Task {
+  const { artifacts: _, ...rest } = task;
+  return rest;
+}
+
+/** Applies the event that changes the task at the start point to WORKING. */
+function toWorkingStartPoint(startPoint: TurnStartPoint): TurnStartPoint {
+  const { task, seq, workingEvent } = startPoint;
+  const working = workingEvent && fold(copyTask(task), workingEvent);
+  return working && !isEventRefusal(working) ? { task: working, seq: seq + 1 } : startPoint;
+}
+
+/** Returns `resumeAfterSeq`, or throws `INVALID_PARAMS` if the log does not contain `resumeAfterSeq`. */
+export function requireResumeSeq(lastSeq: number, resumeAfterSeq: number): number {
+  if (resumeAfterSeq <= lastSeq) return resumeAfterSeq;
+  const description = `${resumeAfterSeq} is greater than the number of the task's last event, ${lastSeq}; subscribe without it`;
+  throw A2AError.invalidParams([{ field: "Last-Event-ID", description }]);
 }

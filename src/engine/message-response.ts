@@ -1,10 +1,10 @@
 import { Deferred } from "../data-structures/index.ts";
 import { LogEvent, type Task } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
-import { computeSubscriptionLogRange } from "./compute-subscription-log-range.ts";
-import { DeferredSubscription } from "./deferred-subscription.ts";
 import {
+  computeSubscriptionLogRange,
   createSingleEventSubscription,
+  DeferredSubscription,
   hasTurnRequestedInput,
   isWaitingWithoutTurn,
   LogSubscription,

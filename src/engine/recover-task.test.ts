@@ -262,25 +262,56 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     ]);
   });
 
-  it("does not exceed the run limit: further tasks fail [E9, E14]", async () => {
+  it.each([
+    ["runs", { runs: 1 }],
+    ["bytes of messages", { unfinishedMessageBytes: 250 }],
+  ])("does not exceed the limit of %s: further tasks wait for room [E9, E14]", async (_, limits) => {
     const store = new MemoryStore();
-    const before = createProcessFixture({ store, agent: createAgent() });
-    for (const text of ["one", "two"])
-      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
-    await before.agent.waitForRun(1);
+    const clock = new FakeClock();
+    const reported: unknown[] = [];
+    const before = createProcessFixture({ store, agent: createAgent(), clock });
+    const texts = ["one", "two", "three"];
+    for (const text of texts)
+      void before.engine.sendMessage(createTestSendMessageRequest(text.padEnd(50)), alice).catch(() => {});
+    await before.agent.waitForRun(2);
     await flushEventLoopForTest();
+    const observer = { onError: (report: unknown) => void reported.push(report) };
     const { engine, agent: after } = createProcessFixture({
       store,
       agent: createAgent(),
-      limits: { runs: 1 },
+      clock,
+      limits,
+      observer,
     });
     await engine.open();
+    for (const count of [1, 2, 3]) {
+      await flushEventLoopForTest();
+      expect(after.runs).toHaveLength(count);
+      after.runs[count - 1]?.end();
+      await flushEventLoopForTest();
+      clock.advance(1000);
+    }
     await flushEventLoopForTest();
-    expect(after.runs).toHaveLength(1);
-    const states = before.agent.runs.map(
-      async ({ run }) => (await engine.getTask({ id: run.taskId }, alice)).status.state,
+    expect(await store.listUnfinished()).toEqual([]);
+    expect(after.runs.map(({ run }) => getText(run.message.parts).trim()).toSorted()).toEqual(
+      texts.toSorted(),
     );
-    expect((await Promise.all(states)).toSorted()).toEqual(["TASK_STATE_FAILED", "TASK_STATE_WORKING"]);
+    expect(after.runs.map(({ run }) => run.attempt)).toEqual([2, 2, 2]);
+    for (const { run } of after.runs)
+      expect((await engine.getTask({ id: run.taskId }, alice)).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(reported).toEqual([]);
+  });
+
+  it("fails a task that is larger than the limit, because no other task can make room for it [E9, E14]", async () => {
+    const store = new MemoryStore();
+    const before = createProcessFixture({ store, agent: createAgent() });
+    void before.engine.sendMessage(createTestSendMessageRequest("x".repeat(1000)), alice).catch(() => {});
+    const { run } = await before.agent.waitForRun(0);
+    await flushEventLoopForTest();
+    const limits = { unfinishedMessageBytes: 250 };
+    const { engine } = createProcessFixture({ store, agent: createAgent(), limits });
+    await engine.open();
+    expect((await engine.getTask({ id: run.taskId }, alice)).status.state).toBe("TASK_STATE_FAILED");
   });
 
   it("continues all tasks that the earlier process has admitted, also beyond a caller's share [E9, E14]", async () => {

@@ -1,6 +1,7 @@
 import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { findUserMessageInEvent } from "./repeated-messages.ts";
+import type { TurnAdmission } from "./turn-admission.ts";
 import type { TurnFactory } from "./turn-factory.ts";
 import type { Observer } from "./observer.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
@@ -21,6 +22,7 @@ export interface TaskRecoveryDependencies {
   readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
+  readonly turnAdmission: TurnAdmission;
   readonly turnFactory: TurnFactory;
   readonly observer: Observer;
   /** Maximum number of attempts at a turn. */
@@ -32,7 +34,7 @@ export interface TaskRecoveryDependencies {
 /**
  * Settles a claimed task whose turn has no running agent. A turn starts again if `Agent.afterRestart` allows it
  * and the store has persisted the turn. Otherwise, the task fails with a reason (E9). Resolves once the store
- * has committed the new attempt or the failure.
+ * has committed the new attempt or the failure. Rejects with `RESOURCE_EXHAUSTED` if the turn must wait for room.
  */
 export async function recoverTask(
   claimed: ClaimedTask,
@@ -67,7 +69,7 @@ async function restartTurnOrGetFailureReason(
   runner: ActiveTask,
   { scope, taskId, turn: persisted }: ClaimedTask,
   interruptionText: string,
-  { agent, store, turnFactory, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
+  { agent, store, turnAdmission, turnFactory, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
 ): Promise<string | undefined> {
   const { afterRestart = "fail" } = agent.current;
   if (!persisted) return interruptionText;
@@ -90,9 +92,9 @@ async function restartTurnOrGetFailureReason(
     await runner.startClaimedTurn(turn, persisted.seq, start.task, mode, persisted.wakeAt);
     return undefined;
   } catch (error) {
-    // The server has more interrupted turns than it may run concurrently. A turn that has never started can wait.
-    if (error instanceof A2AError && error.reason === "RESOURCE_EXHAUSTED" && attempt > 0)
-      return interruptionText;
+    // No other turn can make room for a turn that the limits do not admit alone.
+    const isTooLarge = error instanceof A2AError && error.reason === "RESOURCE_EXHAUSTED";
+    if (isTooLarge && attempt > 0 && turnAdmission.turnCount === 0) return interruptionText;
     throw error;
   }
 }

@@ -12,6 +12,16 @@ export function createTaskAwaitsRecoveryError(taskId: string): A2AError {
   return new A2AError("UNAVAILABLE", text, { retryAfter: 1, metadata: { taskId } });
 }
 
+/**
+ * Creates the error for the readers of a task whose log has lost events, for example because a database has failed over
+ * to a replica that was behind. Clients that receive `metadata.logWentBack` read the task again from its current state.
+ */
+export function createLogWentBackError(taskId: string, readSeq: number, lastSeq: number): A2AError {
+  const text = `The log of task ${taskId} went back from event ${readSeq} to event ${lastSeq}, because its database lost the last commits; subscribe again without a Last-Event-ID.`;
+  const metadata = { taskId, logWentBack: "true" };
+  return new A2AError("UNAVAILABLE", text, { retryAfter: 1, metadata });
+}
+
 /** Creates the error for an agent whose output exceeds the size limit of a task. */
 export function createTaskTooLargeError(limit: number): A2AError {
   const text = `The task is larger than the limit of ${limit} characters, so the server stopped the agent. Ask for a shorter answer, or in several tasks.`;

@@ -190,7 +190,7 @@ describe("readers", () => {
     gated = true;
     run.emit(workingTestEvent, createTestChunkEvent("x", false));
     let seen = false;
-    const next = stream.next().then((events) => {
+    const next = Promise.resolve(stream.next()).then((events) => {
       seen = true;
       return events;
     });

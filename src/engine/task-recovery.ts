@@ -1,6 +1,6 @@
+import { A2AError } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import { getTaskKey, type TaskScope } from "./caller.ts";
-import type { TurnAdmission } from "./turn-admission.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
 import { LeaseFence } from "./lease-fence.ts";
 import { Poller } from "./nodes/poller.ts";
@@ -15,16 +15,19 @@ const MAX_TASKS_PER_CLAIM = 256;
 const SUSPECT_ATTEMPTS = 2;
 const FIRST_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 1000;
+/** Delay in milliseconds before the next pass, if lost turns wait for room. */
+const ROOM_POLL_MS = 1000;
 
 interface LeaseToRelease {
   readonly lease: TaskLease;
   readonly handover?: LogAppend | undefined;
+  /** True if this node has not run the turn, so that the task is not lost. */
+  readonly waitsForRoom?: boolean;
 }
 
 interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
   readonly agentId: string;
   readonly clock: Clock;
-  readonly turnAdmission: TurnAdmission;
   /** Returns false if this node starts no agents. */
   readonly startsTurns: () => boolean;
   /** Called when other nodes have stopped without a release, so that they may have left more than their turns. */
@@ -49,6 +52,8 @@ export class TaskRecovery {
   /** Settles when the last call of `startWaitingTurns` has started its turns. */
   #lastStart: Promise<unknown> = Promise.resolve();
   #isPassRequested = false;
+  /** True if the last pass has left lost turns in the store, because the limits on turns admit no more of them. */
+  #areTurnsWaitingForRoom = false;
   #failedPasses = 0;
   #cancelTimer: () => void = () => {};
   /** `undefined` if only one process can open the store, because each pass then claims all waiting turns. */
@@ -157,13 +162,13 @@ export class TaskRecovery {
   async #releaseLeases(): Promise<void> {
     const { store, runners } = this.#context;
     for (let next = this.#leasesToRelease[0]; next; next = this.#leasesToRelease[0]) {
-      const { lease, handover } = next;
+      const { lease, handover, waitsForRoom = false } = next;
       // If the store refused the start of the abandoned turn, a newer turn can hold the same lease.
       if (!runners.findLive(lease.scope, lease.taskId)?.mustKeepTurnInStore) {
         if (handover) await store.commit([handover]);
         else {
           await store.leases.release(lease);
-          this.#lostTaskIds.add(lease.taskId);
+          if (!waitsForRoom) this.#lostTaskIds.add(lease.taskId);
         }
       }
       this.#leasesToRelease.shift();
@@ -204,7 +209,9 @@ export class TaskRecovery {
   }
 
   #computeDelayMs(): number {
-    if (this.#failedPasses === 0) return this.#context.store.leases.renewIntervalMs;
+    const { renewIntervalMs } = this.#context.store.leases;
+    if (this.#failedPasses === 0)
+      return this.#areTurnsWaitingForRoom ? Math.min(ROOM_POLL_MS, renewIntervalMs) : renewIntervalMs;
     return Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 2 ** (this.#failedPasses - 1));
   }
 
@@ -238,13 +245,29 @@ export class TaskRecovery {
 
   async #recoverAllLostTasks(): Promise<void> {
     const { store, agentId } = this.#context;
-    while (this.#state === "started" && this.#context.startsTurns()) {
-      const claimed = await store.leases.claim(agentId, MAX_TASKS_PER_CLAIM, "lost");
+    this.#areTurnsWaitingForRoom = false;
+    while (this.#state === "started" && this.#context.startsTurns() && !this.#areTurnsWaitingForRoom) {
+      const limit = this.#computeLostTurnLimit();
+      if (limit === 0) {
+        this.#areTurnsWaitingForRoom = true;
+        return;
+      }
+      const claimed = await store.leases.claim(agentId, limit, "lost");
       if (claimed.length === 0) return;
       this.#context.onNodesLost();
       await this.#suspectTurns.add(claimed.filter(isSuspect).toSorted(compareSuspects));
       await this.#recoverAll(claimed.filter((task) => !isSuspect(task)));
     }
+  }
+
+  /**
+   * Returns how many lost tasks this node may claim. Turns that start again need room, and other nodes may have room for
+   * the rest. Without restarts, the tasks fail at once.
+   */
+  #computeLostTurnLimit(): number {
+    const { agent, turnAdmission } = this.#context;
+    if ((agent.current.afterRestart ?? "fail") === "fail") return MAX_TASKS_PER_CLAIM;
+    return Math.min(turnAdmission.freeRunCount, MAX_TASKS_PER_CLAIM);
   }
 
   async #startSuspectTurn(task: ClaimedTask): Promise<{ readonly end: Promise<void> }> {
@@ -272,8 +295,10 @@ export class TaskRecovery {
     try {
       await recoverTask(task, this.#lostTaskIds.has(task.taskId), this.#context);
     } catch (error) {
-      this.#leasesToRelease.push({ lease: task });
-      throw error;
+      const waitsForRoom = A2AError.from(error).reason === "RESOURCE_EXHAUSTED";
+      this.#leasesToRelease.push({ lease: task, waitsForRoom });
+      if (!waitsForRoom) throw error;
+      this.#areTurnsWaitingForRoom = true;
     }
   }
 }

@@ -196,12 +196,6 @@ export interface TaskStore {
   /** Copies everything that the open store can read to the new file `target`. Stores without a file omit the function. */
   backUp?(target: string): Promise<void>;
   /**
-   * Assigns tasks that an older version of Colloquy stored under an earlier agent id to the current agent id.
-   * Tasks that this version stored keep their agent id. Each server calls the function after `open`, with all
-   * of its agents. Stores without such tasks omit the function.
-   */
-  adoptTasksOfEarlierIds?(currentIdsByEarlierId: ReadonlyMap<string, string>): Promise<void>;
-  /**
    * Commits the appends of many tasks in one transaction. Resolves with one result per append when the
    * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result is
    * the reason for the rejection. If `agentsAtWork` is true, the store must not block the event loop during

@@ -24,6 +24,11 @@ export class TurnAdmission {
     this.#messageBytesLedger = new FairShareLedger({ capacity: unfinishedMessageBytes });
   }
 
+  /** Number of admitted turns. */
+  get turnCount(): number {
+    return this.#turnCount;
+  }
+
   /** Number of turns that the limit on agent runs still admits. */
   get freeRunCount(): number {
     return Math.max(0, this.#limits.runs - this.#turnCount);

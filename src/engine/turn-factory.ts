@@ -1,7 +1,12 @@
 import type { Message } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { measureRequestSize } from "./measure-size.ts";
-import { type QueuedTurnData, restoreCaller, restoreQueuedRequest, type TurnRestartData } from "./turn-restart-data.ts";
+import {
+  type QueuedTurnData,
+  restoreCaller,
+  restoreQueuedRequest,
+  type TurnRestartData,
+} from "./turn-restart-data.ts";
 import type { TurnAdmission } from "./turn-admission.ts";
 import { Turn, type TurnDependencies, type TurnRequest } from "./turn.ts";
 

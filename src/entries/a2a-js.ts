@@ -2,5 +2,4 @@
  * The `colloquy/a2a-js` entry point converts an `AgentExecutor` of `@a2a-js/sdk` to an agent. Requires
  * `@a2a-js/sdk`.
  */
-export type { ExecutorOptions } from "../adapters/a2a-js/index.ts";
-export { fromExecutor, getRunOfRequest } from "../adapters/a2a-js/index.ts";
+export * from "../adapters/a2a-js/index.ts";

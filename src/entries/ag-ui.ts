@@ -1,3 +1,2 @@
 /** The `colloquy/ag-ui` entry point serves A2A agents to AG-UI clients. It runs on every platform with `fetch`. */
-export type { AgUiHandler, AgUiHandlerOptions, AgUiTarget } from "../ui/ag-ui/index.ts";
-export { createAgUiHandler } from "../ui/ag-ui/index.ts";
+export * from "../ui/ag-ui/index.ts";

@@ -2,22 +2,10 @@
  * The `colloquy` entry point for runtimes without the import condition `node`, such as browsers and workers. The types are
  * those of `colloquy.ts`. Only functions that need Node.js are missing.
  */
-export {
-  A2AError,
-  data,
-  file,
-  fromBase64,
-  getText,
-  isInterrupted,
-  isTerminal,
-  MESSAGE_EVENTS_EXTENSION_URI,
-  PARENT_TASK_EXTENSION_URI,
-  text,
-  toBase64,
-} from "../protocol/index.ts";
+export * from "./a2a-model.ts";
 export { createLogObserver } from "../logging/index.ts";
 export { MemoryStore } from "../stores/portable/index.ts";
-export { createServer, signCard } from "../server/portable/index.ts";
+export * from "../server/portable/index.ts";
 export {
   collect,
   connect,
@@ -26,14 +14,5 @@ export {
   readText,
   TaskNotCompletedError,
 } from "../client/portable/index.ts";
-export {
-  agent,
-  artifact,
-  authRequired,
-  chunk,
-  failed,
-  inputRequired,
-  reply,
-  status,
-} from "../adapters/portable/index.ts";
+export * from "../adapters/portable/index.ts";
 export { defineConfig } from "../config/index.ts";

@@ -2,53 +2,7 @@
  * The `colloquy` entry point. `agent` converts an async generator to an agent, `createServer` serves agents
  * over A2A, and `connect` calls remote agents. The `colloquy` entry point also exports the A2A types.
  */
-export type {
-  AgentCapabilities,
-  AgentCard,
-  AgentExtension,
-  AgentInterface,
-  AgentProvider,
-  AgentSkill,
-  Artifact,
-  DataPart,
-  ErrorReason,
-  FieldViolation,
-  JsonObject,
-  JsonValue,
-  ListTasksRequest,
-  ListTasksResponse,
-  Message,
-  Part,
-  RawPart,
-  Role,
-  SecurityRequirement,
-  SecurityScheme,
-  SendMessageConfiguration,
-  SendMessageResponse,
-  SteeringSignal,
-  StreamResponse,
-  Task,
-  TaskArtifactUpdateEvent,
-  TaskPushNotificationConfig,
-  TaskState,
-  TaskStatus,
-  TaskStatusUpdateEvent,
-  TextPart,
-  UrlPart,
-} from "../protocol/index.ts";
-export {
-  A2AError,
-  data,
-  file,
-  fromBase64,
-  getText,
-  isInterrupted,
-  isTerminal,
-  MESSAGE_EVENTS_EXTENSION_URI,
-  PARENT_TASK_EXTENSION_URI,
-  text,
-  toBase64,
-} from "../protocol/index.ts";
+export * from "./a2a-model.ts";
 export type {
   Agent,
   AgentDescription,
@@ -133,5 +87,4 @@ export {
   reply,
   status,
 } from "../adapters/index.ts";
-export type { ServeConfig } from "../config/index.ts";
-export { defineConfig } from "../config/index.ts";
+export * from "../config/index.ts";

@@ -87,23 +87,4 @@ export {
   toTrafficOtlpTraces,
   toTrafficPerfettoTrace,
 } from "../trace/index.ts";
-export type {
-  MemoryTrafficSink,
-  OpenTrafficRecord,
-  ReadTrafficLine,
-  TrafficFileLimits,
-  TrafficRecordOption,
-  TrafficRecordOptions,
-  TrafficSink,
-  TrafficWriter,
-  TrafficWriterOptions,
-} from "../trace/recording/index.ts";
-export {
-  createMemoryTrafficSink,
-  createTrafficWriter,
-  listTrafficFiles,
-  openTrafficFileSink,
-  openTrafficRecord,
-  readTrafficFile,
-  redactSecretHeaders,
-} from "../trace/recording/index.ts";
+export * from "../trace/recording/index.ts";

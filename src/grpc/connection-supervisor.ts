@@ -11,13 +11,15 @@ const IDLE_CONNECTION_MS = 300_000;
 /** Closes an HTTP/2 connection that has no calls for a while, or whose client does not reply to pings. */
 export class ConnectionSupervisor {
   readonly #session: ServerHttp2Session;
-  #idleTimer: NodeJS.Timeout;
+  readonly #idleTimer: NodeJS.Timeout;
   #openCalls = 0;
 
   /** `keepaliveMs` is the time between two HTTP/2 pings, in milliseconds. 0 disables pings. */
   constructor(session: ServerHttp2Session, keepaliveMs: number) {
     this.#session = session;
-    this.#idleTimer = this.#startIdleTimer();
+    this.#idleTimer = setTimeout(() => {
+      if (this.#openCalls === 0) closeConnection(this.#session);
+    }, IDLE_CONNECTION_MS).unref();
     const pings = keepaliveMs > 0 ? setInterval(() => this.#ping(), keepaliveMs).unref() : undefined;
     session.once("close", () => {
       clearInterval(pings);
@@ -27,16 +29,11 @@ export class ConnectionSupervisor {
 
   countOpenedCall(): void {
     this.#openCalls++;
-    clearTimeout(this.#idleTimer);
   }
 
   countClosedCall(): void {
     this.#openCalls--;
-    if (this.#openCalls === 0 && !this.#session.destroyed) this.#idleTimer = this.#startIdleTimer();
-  }
-
-  #startIdleTimer(): NodeJS.Timeout {
-    return setTimeout(() => closeConnection(this.#session), IDLE_CONNECTION_MS).unref();
+    if (this.#openCalls === 0 && !this.#session.destroyed) this.#idleTimer.refresh();
   }
 
   #ping(): void {

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { A2AError } from "../protocol/index.ts";
 import { toGrpcError } from "../wire/index.ts";
 import type { GrpcListenerOptions } from "./grpc-listener.ts";
-import { startGrpcListener, GRPC_SERVICE_V1, type GrpcResponseMessageSink } from "./index.ts";
+import { startGrpcListener, GRPC_SERVICE_V1, type GrpcServerCall } from "./index.ts";
 
 const TEST_LISTENER_OPTIONS = {
   services: [GRPC_SERVICE_V1],
@@ -25,20 +25,20 @@ it("waits for a client that stops reading and delivers all messages in order aft
   const text = "x".repeat(16 * 1024);
   let written = 0;
   let waits = 0;
-  const write = async (sink: GrpcResponseMessageSink): Promise<void> => {
+  const write = async (call: GrpcServerCall): Promise<void> => {
     for (; written < count; written++) {
       const artifact = { artifactId: `${written}`, parts: [{ text }] };
-      const room = sink.write(response.encode({ artifactUpdate: { artifact } }));
+      const room = call.write([response.encode({ artifactUpdate: { artifact } })]);
       if (room) waits += 1;
       await room;
     }
-    sink.end();
+    call.end();
   };
   const listener = await startGrpcListener({
     ...TEST_LISTENER_OPTIONS,
     receiveMs: 10_000,
-    handleCall: () =>
-      Promise.resolve({ headers: {}, watchWrite: () => () => {}, body: (sink) => void write(sink) }),
+    handleCall: (call) =>
+      Promise.resolve({ headers: undefined, watchWrite: () => () => {}, body: () => void write(call) }),
   });
   const client = new grpc.Client(`127.0.0.1:${listener.port}`, grpc.credentials.createInsecure());
   const stream = client.makeServerStreamRequest(
@@ -70,7 +70,7 @@ it("ends a call whose request message does not arrive in time", async () => {
     receiveMs: 30,
     handleCall: async (call) => {
       await call.receiveRequest(() => {}).catch(() => undefined);
-      return { headers: {}, watchWrite: () => () => {}, body: new Uint8Array() };
+      return { headers: undefined, watchWrite: () => () => {}, body: new Uint8Array() };
     },
   });
   const session = connect(`http://127.0.0.1:${listener.port}`);

@@ -13,8 +13,8 @@ import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { status as GRPC_STATUS_CODES } from "@grpc/grpc-js";
 import { ConnectionSupervisor } from "./connection-supervisor.ts";
-import { routeGrpcRequest, type RoutedGrpcMethod } from "./grpc-request-headers.ts";
-import { GrpcServerCall, type GrpcResponseOrFailure, type IncomingCall } from "./grpc-server-call.ts";
+import { routeGrpcRequest, type RoutedGrpcMethod, type RoutedGrpcRequest } from "./grpc-request-headers.ts";
+import { GrpcServerCall, type GrpcResponseOrFailure } from "./grpc-server-call.ts";
 import type { GrpcService } from "./grpc-service.ts";
 import { buildResponseHeaders } from "./response-headers.ts";
 
@@ -49,7 +49,7 @@ export interface GrpcListenerOptions {
   /** Starts a call, at once or in a later turn of the event loop, so that a burst of calls does not delay other work. */
   readonly scheduleCall: (remoteAddress: string | undefined, start: () => void) => void;
   /** Handles a call. The handler must return a promise that never rejects. */
-  readonly handleCall: (call: IncomingCall) => Promise<GrpcResponseOrFailure>;
+  readonly handleCall: (call: GrpcServerCall) => Promise<GrpcResponseOrFailure>;
 }
 
 /** A gRPC server that accepts connections. */
@@ -127,6 +127,8 @@ export function formatHostPort(host: string, port: number): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
+function ignoreError(): void {}
+
 /** The connections of a listener, and the calls on these connections. */
 class GrpcConnections {
   readonly #options: GrpcListenerOptions;
@@ -153,12 +155,12 @@ class GrpcConnections {
 
   acceptCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     // An error of a stream precedes its `close` event, which ends the call.
-    stream.on("error", () => {});
+    stream.on("error", ignoreError);
     const connection = this.#sessions.get(stream.session as ServerHttp2Session);
     if (!connection) return stream.close();
     const { supervisor, remoteAddress } = connection;
     supervisor.countOpenedCall();
-    stream.once("close", () => supervisor.countClosedCall());
+    stream.on("close", () => supervisor.countClosedCall());
     this.#options.scheduleCall(remoteAddress, () => {
       if (!stream.destroyed) this.#startCall(stream, headers, remoteAddress);
     });
@@ -171,16 +173,9 @@ class GrpcConnections {
   ): void {
     const routed = routeGrpcRequest(headers, this.#methodsByPath);
     if (!("method" in routed)) return refuseStream(stream, routed);
-    const { receiveMs, maxRequestBytes, handleCall } = this.#options;
-    const call = new GrpcServerCall({
-      stream,
-      headers,
-      ...routed,
-      remoteAddress,
-      receiveMs,
-      maxRequestBytes,
-    });
-    void handleCall(call).then((response) => call.respond(response));
+    const { method, timeoutMs } = routed;
+    const call = new GrpcServerCall(stream, headers, method, timeoutMs, remoteAddress, this.#options);
+    void this.#options.handleCall(call).then((response) => call.respond(response));
   }
 
   async drain(server: Http2Server | Http2SecureServer): Promise<void> {
@@ -197,13 +192,13 @@ class GrpcConnections {
 /** Replies to a request that the listener does not handle. */
 function refuseStream(
   stream: ServerHttp2Stream,
-  routed: Exclude<ReturnType<typeof routeGrpcRequest>, RoutedGrpcMethod>,
+  routed: Exclude<RoutedGrpcRequest, { method: unknown }>,
 ): void {
   const headers =
     "httpStatus" in routed
       ? { ":status": routed.httpStatus }
       : {
-          ...buildResponseHeaders({}),
+          ...buildResponseHeaders(undefined),
           "grpc-status": GRPC_STATUS_CODES[routed.grpcStatus],
           "grpc-message": encodeURI(routed.message),
         };

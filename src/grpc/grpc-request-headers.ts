@@ -10,7 +10,7 @@ export interface RoutedGrpcMethod {
 
 /** The decoded headers of a call, or the reason why the listener does not handle the call. */
 export type RoutedGrpcRequest =
-  | (RoutedGrpcMethod & { readonly timeoutMs: number | undefined })
+  | { readonly method: RoutedGrpcMethod; readonly timeoutMs: number | undefined }
   /** The request is not gRPC. The listener replies with an HTTP status. */
   | { readonly httpStatus: number }
   /** The listener replies with a gRPC status. */
@@ -30,12 +30,12 @@ export function routeGrpcRequest(
   if (headers[":method"] !== "POST") return { httpStatus: 405 };
   if (!GRPC_MEDIA_TYPE.test(headers["content-type"] ?? "")) return { httpStatus: 415 };
   if (measureHeaderLength(headers) > MAX_HEADER_LENGTH) return { httpStatus: 431 };
-  const routed = methodsByPath.get(headers[":path"] ?? "");
-  if (!routed) return { grpcStatus: "UNIMPLEMENTED", message: "This server does not have the gRPC method." };
+  const method = methodsByPath.get(headers[":path"] ?? "");
+  if (!method) return { grpcStatus: "UNIMPLEMENTED", message: "This server does not have the gRPC method." };
   const timeout = headers["grpc-timeout"];
-  if (timeout === undefined) return { ...routed, timeoutMs: undefined };
+  if (timeout === undefined) return { method, timeoutMs: undefined };
   const timeoutMs = typeof timeout === "string" ? parseGrpcTimeout(timeout) : undefined;
-  if (timeoutMs !== undefined) return { ...routed, timeoutMs };
+  if (timeoutMs !== undefined) return { method, timeoutMs };
   return {
     grpcStatus: "INVALID_ARGUMENT",
     message: 'The grpc-timeout is invalid; send a value such as "10S".',

@@ -8,6 +8,7 @@ import {
 import { TLSSocket } from "node:tls";
 import { A2AError } from "../protocol/index.ts";
 import { toGrpcError } from "../wire/index.ts";
+import type { RoutedGrpcMethod } from "./grpc-request-headers.ts";
 import type { GrpcMethod, GrpcService } from "./grpc-service.ts";
 import { RequestMessageDecoder } from "./request-message-decoder.ts";
 import {
@@ -18,31 +19,6 @@ import {
   type GrpcFailure,
 } from "./response-headers.ts";
 import { ResponseMessageWriter, type WatchWriteFunction } from "./response-message-writer.ts";
-
-/** A call that the server received from a gRPC client. The request message has not been read yet. */
-export interface IncomingCall {
-  readonly service: GrpcService;
-  readonly method: GrpcMethod;
-  /** IP address of the client, or of the proxy between the client and this server. */
-  readonly remoteAddress: string | undefined;
-  /** Returns the value of a metadata key, which must be in lower case. */
-  header(name: string): string | undefined;
-  /** Returns the client certificate that TLS has verified. */
-  certificate(): X509Certificate | undefined;
-  /**
-   * Reads the bytes of the request message. Calls `reserveBytes` with the size of the message before it stores any part.
-   * The function throws to refuse the message. Rejects if the client sends anything but one message, and if the client
-   * cancels the call. Before this call, the server has at most the initial window of HTTP/2 in memory (64 KiB).
-   */
-  receiveRequest(reserveBytes: (bytes: number) => void): Promise<Uint8Array>;
-  /** Whether the call has ended. */
-  readonly isClosed: boolean;
-  /**
-   * Calls the callback once when the call has ended. `interruption` is the reason for which the call did not end
-   * regularly.
-   */
-  onClose(callback: (interruption?: CallInterruption) => void): void;
-}
 
 /** The reason for which a call ended before its response. */
 export interface CallInterruption {
@@ -59,73 +35,69 @@ export type GrpcResponseOrFailure =
   | { readonly failure: GrpcFailure }
   | {
       /** Metadata that the server sends before the first message. */
-      readonly headers: Readonly<Record<string, string>>;
+      readonly headers: Readonly<Record<string, string>> | undefined;
       /** Response message, or a function that writes a stream of response messages. */
-      readonly body: Uint8Array | ((sink: GrpcResponseMessageSink) => void);
+      readonly body: Uint8Array | (() => void);
       readonly watchWrite: WatchWriteFunction;
     };
 
-/** A sink that receives the messages of a response stream. */
-export interface GrpcResponseMessageSink {
-  /** Number of bytes that wait for the client. */
-  readonly unreadBytes: number;
-  /**
-   * Writes a message. If the client is slow, the sink returns a promise. The promise resolves when the client can
-   * receive more messages or has disconnected.
-   */
-  write(binary: Uint8Array): Promise<void> | undefined;
-  end(failure?: GrpcFailure): void;
-}
-
-interface GrpcServerCallOptions {
-  readonly stream: ServerHttp2Stream;
-  readonly headers: IncomingHttpHeaders;
-  readonly service: GrpcService;
-  readonly method: GrpcMethod;
-  readonly remoteAddress: string | undefined;
-  /** Deadline of the client, as the time that remains in milliseconds. */
-  readonly timeoutMs: number | undefined;
+/** What a listener allows the request message of a call. */
+interface RequestLimits {
   /** Time in milliseconds in which the request message must arrive completely. */
   readonly receiveMs: number;
   /** Maximum size of the request message, in bytes. */
   readonly maxRequestBytes: number;
 }
 
-/** One call on an HTTP/2 stream. The call reads one request message, and writes a response. */
-export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
+/**
+ * A call that the server received from a gRPC client, on one HTTP/2 stream. The call reads one request message, and
+ * writes a response.
+ */
+export class GrpcServerCall {
   readonly service: GrpcService;
   readonly method: GrpcMethod;
+  /** IP address of the client, or of the proxy between the client and this server. */
   readonly remoteAddress: string | undefined;
   readonly #stream: ServerHttp2Stream;
   readonly #headers: IncomingHttpHeaders;
   readonly #maxRequestBytes: number;
   readonly #receiveTimer: NodeJS.Timeout;
+  readonly #deadlineTimer: NodeJS.Timeout | undefined;
+  readonly #closeCallbacks: ((interruption?: CallInterruption) => void)[] = [];
+  #rejectRequest: ((reason: A2AError) => void) | undefined;
   #writer: ResponseMessageWriter | undefined;
   #trailers: OutgoingHttpHeaders | undefined;
   /** Why the server itself has ended the call. */
   #interruption: CallInterruption | undefined;
 
-  constructor({ stream, headers, ...options }: GrpcServerCallOptions) {
-    const { timeoutMs, receiveMs } = options;
-    this.service = options.service;
-    this.method = options.method;
-    this.remoteAddress = options.remoteAddress;
+  /** `timeoutMs` is the deadline of the client, as the time that remains in milliseconds. */
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    { service, method }: RoutedGrpcMethod,
+    timeoutMs: number | undefined,
+    remoteAddress: string | undefined,
+    { receiveMs, maxRequestBytes }: RequestLimits,
+  ) {
+    this.service = service;
+    this.method = method;
+    this.remoteAddress = remoteAddress;
     this.#stream = stream;
     this.#headers = headers;
-    this.#maxRequestBytes = options.maxRequestBytes;
+    this.#maxRequestBytes = maxRequestBytes;
     this.#receiveTimer = setTimeout(() => this.#endAfterReceiveTimeout(receiveMs), receiveMs);
-    const deadlineTimer = timeoutMs === undefined ? undefined : setTimeout(() => this.#expire(), timeoutMs);
-    stream.once("close", () => {
-      clearTimeout(this.#receiveTimer);
-      clearTimeout(deadlineTimer);
-    });
+    this.#deadlineTimer = timeoutMs === undefined ? undefined : setTimeout(() => this.#expire(), timeoutMs);
+    // One listener for all parts of the call, because each listener costs time in each call.
+    stream.on("close", () => this.#handleClose());
   }
 
+  /** Returns the value of a metadata key, which must be in lower case. */
   header(name: string): string | undefined {
     const value = this.#headers[name === "host" && ":authority" in this.#headers ? ":authority" : name];
     return Array.isArray(value) ? value.join(", ") : value;
   }
 
+  /** Returns the client certificate that TLS has verified. */
   certificate(): X509Certificate | undefined {
     const socket = this.#stream.session?.socket;
     if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
@@ -134,20 +106,61 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     return raw && new X509Certificate(raw);
   }
 
-  async receiveRequest(reserveBytes: (bytes: number) => void): Promise<Uint8Array> {
-    const message = await this.#readMessage(new RequestMessageDecoder(this.#maxRequestBytes, reserveBytes));
-    clearTimeout(this.#receiveTimer);
-    return message;
+  /**
+   * Reads the bytes of the request message. Calls `reserveBytes` with the size of the message before it stores any part.
+   * The function throws to refuse the message. Rejects if the client sends anything but one message, and if the client
+   * cancels the call. Before this call, the server has at most the initial window of HTTP/2 in memory (64 KiB).
+   */
+  receiveRequest(reserveBytes: (bytes: number) => void): Promise<Uint8Array> {
+    const stream = this.#stream;
+    const decoder = new RequestMessageDecoder(this.#maxRequestBytes, reserveBytes);
+    return new Promise((resolve, reject) => {
+      if (this.#hasEnded) return reject(createCanceledError());
+      const finish = (): void => {
+        this.#rejectRequest = undefined;
+        clearTimeout(this.#receiveTimer);
+        try {
+          resolve(decoder.finish());
+        } catch (error) {
+          reject(A2AError.from(error));
+        }
+      };
+      // Node.js emits the end of an empty body before anything reads the body.
+      if (stream.readableEnded) return finish();
+      this.#rejectRequest = reject;
+      stream.on("end", finish);
+      stream.on("data", (chunk: Buffer) => {
+        try {
+          decoder.push(chunk);
+        } catch (error) {
+          stream.removeAllListeners("data").pause();
+          reject(A2AError.from(error));
+        }
+      });
+    });
   }
 
+  /** Whether the call has ended. */
   get isClosed(): boolean {
     return this.#stream.destroyed || this.#stream.closed;
   }
 
+  /**
+   * Calls the callback once when the call has ended. `interruption` is the reason for which the call did not end
+   * regularly.
+   */
   onClose(callback: (interruption?: CallInterruption) => void): void {
-    const report = (): void => callback(this.#findInterruption());
-    if (this.isClosed) report();
-    else this.#stream.once("close", report);
+    if (this.isClosed) callback(this.#findInterruption());
+    else this.#closeCallbacks.push(callback);
+  }
+
+  #handleClose(): void {
+    clearTimeout(this.#receiveTimer);
+    clearTimeout(this.#deadlineTimer);
+    this.#rejectRequest?.(createCanceledError());
+    this.#writer?.dropMessages();
+    const interruption = this.#findInterruption();
+    for (const callback of this.#closeCallbacks) callback(interruption);
   }
 
   /** A client cancels with CANCEL, or closes its connection in good order. A broken connection has another code. */
@@ -165,60 +178,40 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     const { headers, body, watchWrite } = response;
     if (this.#hasEnded) return;
     this.#stream.respond(buildResponseHeaders(headers), { waitForTrailers: true });
-    this.#stream.once("wantTrailers", () => this.#stream.sendTrailers(this.#trailers ?? SUCCESS_TRAILERS));
+    this.#stream.on("wantTrailers", () => this.#stream.sendTrailers(this.#trailers ?? SUCCESS_TRAILERS));
     this.#writer = new ResponseMessageWriter(this.#stream, (disconnect) =>
       watchWrite(() => {
         this.#interruption = { reason: "stalled" };
         disconnect();
       }),
     );
-    if (typeof body === "function") return body(this);
-    this.#writer.write(body);
+    if (typeof body === "function") return body();
+    this.#writer.write([body]);
     this.end();
   }
 
+  /** Number of bytes of the response that wait for the client. */
   get unreadBytes(): number {
     return this.#writer?.unreadBytes ?? 0;
   }
 
-  write(binary: Uint8Array): Promise<void> | undefined {
+  /**
+   * Writes messages of a response stream. If the client is slow, the result is a promise that resolves when the client
+   * can receive more messages or has disconnected.
+   */
+  write(messages: readonly Uint8Array[]): Promise<void> | undefined {
     if (this.#hasEnded) return undefined;
-    this.#writer?.write(binary);
+    this.#writer?.write(messages);
     return this.#writer?.waitUntilDrained();
   }
 
+  /** Ends the response stream, or the entire call if `respond` was not called. */
   end(failure?: GrpcFailure): void {
     this.#endWithTrailers(failure ? buildFailureTrailers(failure) : SUCCESS_TRAILERS);
   }
 
   get #hasEnded(): boolean {
     return this.#trailers !== undefined || this.isClosed;
-  }
-
-  #readMessage(decoder: RequestMessageDecoder): Promise<Uint8Array> {
-    const stream = this.#stream;
-    return new Promise((resolve, reject) => {
-      if (this.#hasEnded) return reject(createCanceledError());
-      const finish = (): void => {
-        try {
-          resolve(decoder.finish());
-        } catch (error) {
-          reject(A2AError.from(error));
-        }
-      };
-      // Node.js emits the end of an empty body before anything reads the body.
-      if (stream.readableEnded) return finish();
-      stream.once("close", () => reject(createCanceledError()));
-      stream.once("end", finish);
-      stream.on("data", (chunk: Buffer) => {
-        try {
-          decoder.push(chunk);
-        } catch (error) {
-          stream.removeAllListeners("data").pause();
-          reject(A2AError.from(error));
-        }
-      });
-    });
   }
 
   #endAfterReceiveTimeout(receiveMs: number): void {
@@ -237,7 +230,7 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     if (this.#hasEnded) return;
     this.#trailers = trailers;
     if (this.#writer) return this.#writer.end();
-    this.#stream.respond({ ...buildResponseHeaders({}), ...trailers }, { endStream: true });
+    this.#stream.respond({ ...buildResponseHeaders(undefined), ...trailers }, { endStream: true });
     if (this.#stream.readableEnded) return;
     // The client may still be sending its message, which the server does not read. Node.js reports the end of a stream
     // without an error only after the rest of the message has been read.

@@ -7,7 +7,7 @@
  */
 export type { GrpcCallOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";
-export type { GrpcResponseOrFailure, IncomingCall, GrpcResponseMessageSink } from "./grpc-server-call.ts";
+export type { GrpcResponseOrFailure, GrpcServerCall } from "./grpc-server-call.ts";
 export type { GrpcFailure } from "./response-headers.ts";
 export type { ServerTls } from "./grpc-listener.ts";
 export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";

@@ -16,7 +16,7 @@ const MIN_AVERAGE_CHUNK_BYTES = 64;
 export class RequestMessageDecoder {
   readonly #maxBytes: number;
   readonly #reserveBytes: (bytes: number) => void;
-  readonly #prefix = Buffer.alloc(PREFIX_BYTES);
+  readonly #prefix = Buffer.allocUnsafe(PREFIX_BYTES);
   #prefixBytes = 0;
   #message: Buffer | undefined;
   #messageBytes = 0;

@@ -19,14 +19,18 @@ export const DEADLINE_TRAILERS: OutgoingHttpHeaders = {
   "grpc-message": "Deadline exceeded",
 };
 
-/** Returns the HTTP headers of a response. The `grpc-accept-encoding` header tells clients to compress nothing. */
-export function buildResponseHeaders(metadata: Readonly<Record<string, string>>): OutgoingHttpHeaders {
-  return {
-    ":status": 200,
-    "content-type": "application/grpc+proto",
-    "grpc-accept-encoding": "identity",
-    ...replaceInvalidCharacters(metadata),
-  };
+/** HTTP headers of a response without metadata. `grpc-accept-encoding` tells clients to compress nothing. */
+const RESPONSE_HEADERS: OutgoingHttpHeaders = {
+  ":status": 200,
+  "content-type": "application/grpc+proto",
+  "grpc-accept-encoding": "identity",
+};
+
+/** Returns the HTTP headers of a response with metadata. */
+export function buildResponseHeaders(
+  metadata: Readonly<Record<string, string>> | undefined,
+): OutgoingHttpHeaders {
+  return metadata ? { ...RESPONSE_HEADERS, ...replaceInvalidCharacters(metadata) } : RESPONSE_HEADERS;
 }
 
 /** Returns the trailers of a failed call, with the error details in binary metadata (A2A §10.6). */

@@ -20,10 +20,8 @@ export type WatchWriteFunction = (disconnect: () => void) => () => void;
 export class ResponseMessageWriter {
   readonly #stream: ServerHttp2Stream;
   readonly #watchWrite: WatchWriteFunction;
-  /** Messages that have not been written completely. */
-  #messages: Uint8Array[] = [];
-  /** Bytes of the first message that have been written. */
-  #offset = 0;
+  /** Prefixes and messages that have not been passed to HTTP/2. */
+  #parts: Uint8Array[] = [];
   #unreadBytes = 0;
   #batchBytes = 0;
   #stopWatch: (() => void) | undefined;
@@ -33,7 +31,6 @@ export class ResponseMessageWriter {
   constructor(stream: ServerHttp2Stream, watchWrite: WatchWriteFunction) {
     this.#stream = stream;
     this.#watchWrite = watchWrite;
-    stream.once("close", () => this.#dropMessages());
   }
 
   /** Number of bytes that HTTP/2 has not taken. */
@@ -41,16 +38,18 @@ export class ResponseMessageWriter {
     return this.#unreadBytes;
   }
 
-  write(message: Uint8Array): void {
+  write(messages: readonly Uint8Array[]): void {
     if (this.#stream.destroyed) return;
-    this.#messages.push(message);
-    this.#unreadBytes += PREFIX_BYTES + message.length;
+    for (const message of messages) {
+      this.#parts.push(encodeMessagePrefix(message.length), message);
+      this.#unreadBytes += PREFIX_BYTES + message.length;
+    }
     if (this.#batchBytes === 0) this.#writeNextBatch();
   }
 
   /** Returns a promise if messages wait for the client. The promise resolves when none waits. */
   waitUntilDrained(): Promise<void> | undefined {
-    if (this.#messages.length === 0 || this.#stream.destroyed) return undefined;
+    if (this.#parts.length === 0 || this.#stream.destroyed) return undefined;
     this.#drained ??= Promise.withResolvers<void>();
     return this.#drained.promise;
   }
@@ -58,7 +57,7 @@ export class ResponseMessageWriter {
   /** Ends the stream after the last message. */
   end(): void {
     this.#isEnding = true;
-    if (this.#messages.length === 0) this.#stream.end();
+    if (this.#parts.length === 0) this.#stream.end();
   }
 
   #writeNextBatch(): void {
@@ -71,42 +70,40 @@ export class ResponseMessageWriter {
     parts.forEach((part, at) => this.#stream.write(part, at === parts.length - 1 ? finish : undefined));
     if (parts.length > 1) this.#stream.uncork();
     // Node.js can send the last messages and the end together.
-    if (this.#isEnding && this.#messages.length === 0) this.#stream.end();
+    if (this.#isEnding && this.#parts.length === 0) this.#stream.end();
   }
 
   #takeBatch(): Uint8Array[] {
-    const parts: Uint8Array[] = [];
-    let size = 0;
-    while (size < BATCH_BYTES) {
-      const [message] = this.#messages;
-      if (!message) break;
-      if (this.#offset === 0) {
-        parts.push(encodeMessagePrefix(message.length));
-        size += PREFIX_BYTES;
-      }
-      const part = message.subarray(this.#offset, this.#offset + BATCH_BYTES - size);
-      parts.push(part);
-      size += part.length;
-      this.#offset += part.length;
-      if (this.#offset < message.length) break;
-      this.#offset = 0;
-      this.#messages.shift();
+    if (this.#unreadBytes <= BATCH_BYTES) {
+      const parts = this.#parts.splice(0);
+      this.#batchBytes = this.#unreadBytes;
+      return this.#batchBytes <= COPIED_BATCH_BYTES ? [Buffer.concat(parts, this.#batchBytes)] : parts;
     }
-    this.#batchBytes = size;
-    return size <= COPIED_BATCH_BYTES ? [Buffer.concat(parts, size)] : parts;
+    const parts: Uint8Array[] = [];
+    let room = BATCH_BYTES;
+    while (room > 0) {
+      const part = this.#parts.shift()!;
+      const fitting = part.subarray(0, room);
+      parts.push(fitting);
+      room -= fitting.length;
+      if (fitting.length < part.length) this.#parts.unshift(part.subarray(fitting.length));
+    }
+    this.#batchBytes = BATCH_BYTES;
+    return parts;
   }
 
   #finishBatch(): void {
     this.#stopWatch?.();
     this.#unreadBytes -= this.#batchBytes;
     this.#batchBytes = 0;
-    if (this.#messages.length > 0) this.#writeNextBatch();
+    if (this.#parts.length > 0) this.#writeNextBatch();
     else this.#resolveDrained();
   }
 
-  #dropMessages(): void {
+  /** Forgets all messages, because the call has ended. */
+  dropMessages(): void {
     this.#stopWatch?.();
-    this.#messages = [];
+    this.#parts = [];
     this.#unreadBytes = 0;
     this.#resolveDrained();
   }
@@ -119,7 +116,8 @@ export class ResponseMessageWriter {
 
 /** Encodes the prefix of an uncompressed message. */
 function encodeMessagePrefix(length: number): Buffer {
-  const prefix = Buffer.alloc(PREFIX_BYTES);
+  const prefix = Buffer.allocUnsafe(PREFIX_BYTES);
+  prefix[0] = 0;
   prefix.writeUInt32BE(length, 1);
   return prefix;
 }

@@ -96,7 +96,7 @@ export {
   findEventRefusal,
   copyTask,
 } from "./fold.ts";
-export type { EventTextEncoder } from "./log-event.ts";
+export type { EventEncoder, EventTextEncoder } from "./log-event.ts";
 export { LogEvent } from "./log-event.ts";
 export { canMergeChunks, isChunkReplacedBy, MergedChunk } from "./merged-chunk.ts";
 export type {

@@ -1,7 +1,10 @@
 import type { TaskEvent } from "./event.ts";
 
-/** Encodes an event as one line of text, for example as the JSON of another protocol version. */
-export type EventTextEncoder = (event: TaskEvent) => string;
+/** Encodes an event as a text or as bytes, for example as the JSON of another protocol version. */
+export type EventEncoder<Encoded extends string | Uint8Array> = (event: TaskEvent) => Encoded;
+
+/** Encodes an event as one line of text. */
+export type EventTextEncoder = EventEncoder<string>;
 
 /**
  * An event in a task's log. The runner creates log events from objects, and a store creates log events from
@@ -16,7 +19,8 @@ export class LogEvent {
   readonly seq: number;
   #event: TaskEvent | undefined;
   #json: string | undefined;
-  #cachedEncoding: { readonly encoder: EventTextEncoder; readonly text: string } | undefined;
+  #encoder: EventEncoder<string | Uint8Array> | undefined;
+  #encoded: string | Uint8Array | undefined;
 
   private constructor(seq: number, event: TaskEvent | undefined, json: string | undefined) {
     this.seq = seq;
@@ -46,9 +50,11 @@ export class LogEvent {
    * Returns the event as `encoder` encodes it. The log event caches the result of the most recent encoder for
    * all readers.
    */
-  encodeWith(encoder: EventTextEncoder): string {
-    if (this.#cachedEncoding?.encoder !== encoder)
-      this.#cachedEncoding = { encoder, text: encoder(this.event) };
-    return this.#cachedEncoding.text;
+  encodeWith<Encoded extends string | Uint8Array>(encoder: EventEncoder<Encoded>): Encoded {
+    if (this.#encoder !== encoder) {
+      this.#encoded = encoder(this.event);
+      this.#encoder = encoder;
+    }
+    return this.#encoded as Encoded;
   }
 }

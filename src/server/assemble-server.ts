@@ -13,6 +13,7 @@ import type { TrafficRecordOption } from "../trace/recording/index.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry } from "./bindings/event-stream.ts";
+import { composeOperationHandler } from "./bindings/request-pipeline.ts";
 import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import { joinAllowedOrigins } from "./cors.ts";
@@ -123,11 +124,8 @@ export function assembleServer(
     authenticator,
     publicUrl,
     tenant: findOnlyTenantAcceptedByServer(tenants),
-    assertTenantServed: tenants && createTenantAcceptanceCheck(tenants),
     pushNotifications: pushService !== undefined,
     deduplicatesMessages: options.deduplicateMessages ?? true,
-    trafficRecording,
-    operationObserver: telemetry.operationObserver,
   };
   const agents = new ServedAgentRegistry(entries, (id, agent) =>
     createServedAgent(id, agent, new Engine({ ...engineOptions, agent, agentId: id }), servedAgentOptions),
@@ -155,6 +153,11 @@ export function assembleServer(
       hostGuard.assertAllowed(request.authority);
       crossOriginGuard.assertAllowed(request);
     },
+    handleOperation: composeOperationHandler({
+      assertTenantServed: tenants && createTenantAcceptanceCheck(tenants),
+      operationObserver: telemetry.operationObserver,
+      trafficRecording,
+    }),
     reportError,
     recordRefusal: trafficRecording && ((refusal) => trafficRecording.recorder?.recordRefusal(refusal)),
     observer,

@@ -49,7 +49,7 @@ export class BasePathRequest implements HttpRequest {
     return this.#request.header(name);
   }
 
-  text(maxBytes: number): Promise<string> {
+  text(maxBytes: number): string | Promise<string> {
     return this.#request.text(maxBytes);
   }
 

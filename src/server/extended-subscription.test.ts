@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { Subscription } from "../engine/index.ts";
 import { LogEvent, type TaskEvent } from "../protocol/index.ts";
-import { ExtendedSubscription } from "./extended-subscription.ts";
+import { extendSubscription } from "./server-extensions.ts";
 
 interface ServerVector {
   readonly name: string;
@@ -34,7 +34,7 @@ it.each(vectors)("sends $name as in the vectors of the stream cursor", async ({ 
   const later = log
     .filter(({ generation, event }) => generation > (after ?? 0) && !("message" in event))
     .map(({ generation, event }) => LogEvent.create(generation, event));
-  const subscription = new ExtendedSubscription(createSubscription(later), true, after ?? undefined);
+  const subscription = extendSubscription(createSubscription(later), true, after ?? undefined);
   expect((await readEvents(subscription)).map(({ event }) => event)).toEqual(events);
 });
 
@@ -42,7 +42,7 @@ it("converts each event once for all readers, unless their previous events diffe
   const log = (vectors[0]?.log ?? []).map(({ generation, event }) => LogEvent.create(generation, event));
   const [, working, asked, message, resumed] = log as [LogEvent, LogEvent, LogEvent, LogEvent, LogEvent];
   const read = (events: LogEvent[]): Promise<LogEvent[]> =>
-    readEvents(new ExtendedSubscription(createSubscription(events), true, 1));
+    readEvents(extendSubscription(createSubscription(events), true, 1));
   const [first, second] = [
     await read([working, asked, resumed]),
     await read([working, asked, message, resumed]),
@@ -57,7 +57,5 @@ it("leaves a reply without a task unchanged", async () => {
   const reply = LogEvent.create(0, {
     message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "x" }] },
   });
-  expect(await readEvents(new ExtendedSubscription(createSubscription([reply]), true, undefined))).toEqual([
-    reply,
-  ]);
+  expect(await readEvents(extendSubscription(createSubscription([reply]), true, undefined))).toEqual([reply]);
 });

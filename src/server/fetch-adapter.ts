@@ -5,7 +5,8 @@ import { createFetchBodyStream, createTextBodyStream } from "./fetch-body-stream
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { RequestBodyBuffer } from "./request-body-buffer.ts";
 import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
-import { createRefusalReply, measureAndReserveResponseText, toResponseText } from "./response-reservation.ts";
+import { countResponseBytes } from "./response-reservation.ts";
+import { isLongText } from "./write-text-in-slices.ts";
 
 /** Adapts a WHATWG `Request` to `HttpRequest`. */
 export class FetchRequest implements HttpRequest {
@@ -75,30 +76,22 @@ export function countRequestBody(request: Request, account: ByteAccount | undefi
   return new Request(request, { method: request.method, body, duplex: "half" });
 }
 
-/** Length of a text in characters from which the response body is a stream whose unread bytes the server counts. */
-const MIN_STREAMED_TEXT_LENGTH = 256 * 1024;
-
 export function toFetchResponse(
-  reply: HttpReply,
-  request: HttpRequest,
+  { status, headers, body = "" }: HttpReply,
+  { method, byteAccount }: HttpRequest,
   stallWatch?: WriteStallWatch,
 ): Response {
-  const { status, headers, body, createRefusal = createRefusalReply } = reply;
-  const { byteAccount } = request;
-  if (typeof body === "function" && request.method !== "HEAD")
+  if (typeof body === "function" && method !== "HEAD")
     return new Response(createFetchBodyStream(body, byteAccount, stallWatch), { status, headers });
-  if (body !== undefined && typeof body !== "function" && request.method !== "HEAD") {
-    const text = toResponseText(body);
-    if (text.length < MIN_STREAMED_TEXT_LENGTH || !byteAccount) {
-      byteAccount?.close();
-      return new Response(text.pieces.join(""), { status, headers });
-    }
-    const byteLength = measureAndReserveResponseText(byteAccount, text);
-    if (typeof byteLength !== "number")
-      return toFetchResponse(createRefusal(byteLength), request, stallWatch);
-    const stream = createTextBodyStream(text.pieces, byteAccount, stallWatch);
-    return new Response(stream, { status, headers: { ...headers, "content-length": String(byteLength) } });
+  // The server counts the unread bytes of a long text.
+  if (isLongText(body) && byteAccount && method !== "HEAD") {
+    const pieces = typeof body === "string" ? [body] : body;
+    const stream = createTextBodyStream(pieces, byteAccount, stallWatch);
+    const contentLength = String(countResponseBytes(pieces));
+    return new Response(stream, { status, headers: { ...headers, "content-length": contentLength } });
   }
   byteAccount?.close();
-  return new Response(null, { status, headers });
+  if (typeof body === "function" || body === "" || method === "HEAD")
+    return new Response(null, { status, headers });
+  return new Response(typeof body === "string" ? body : body.join(""), { status, headers });
 }

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createConnectionGuard } from "./connection-guard.ts";
+import { UnstreamedRequest } from "./read-node-body-text.ts";
 
 /** Times in milliseconds after which the listener closes a connection. */
 export const HTTP_TIMEOUTS: Pick<
@@ -28,7 +29,7 @@ export function createGuardedHttpServer(
   maxConnections: number,
   timeouts: typeof HTTP_TIMEOUTS = HTTP_TIMEOUTS,
 ): Server {
-  const http = createServer(timeouts, listener);
+  const http = createServer({ ...timeouts, IncomingMessage: UnstreamedRequest }, listener);
   http.on(
     "connection",
     createConnectionGuard(maxConnections, (socket) =>

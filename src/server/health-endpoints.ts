@@ -16,7 +16,7 @@ export interface ServerHealth {
 const NO_CACHE = { "cache-control": "no-store" };
 
 /**
- * Replies to `GET /healthz` and `GET /readyz`, or returns `undefined` for other paths. `/healthz` replies with
+ * Replies to `GET /healthz` and `GET /readyz`. `/healthz` replies with
  * 200 as long as the process handles requests. `/readyz` replies with 200 if the server accepts new messages,
  * and otherwise with 503. A draining server also replies with 503, although it still accepts messages. The replies need
  * no authentication, because they contain only states.
@@ -24,8 +24,7 @@ const NO_CACHE = { "cache-control": "no-store" };
 export function handleHealthRequest(
   request: HttpRequest,
   health: ServerHealth,
-): HttpReply | Promise<HttpReply> | undefined {
-  if (request.path !== "/healthz" && request.path !== "/readyz") return undefined;
+): HttpReply | Promise<HttpReply> {
   assertHttpMethodAllowed(request, ["GET", "HEAD"]);
   if (request.path === "/healthz") return createJsonReply(200, JSON.stringify({ status: "ok" }), NO_CACHE);
   return createReadinessReply(health);

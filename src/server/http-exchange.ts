@@ -22,11 +22,11 @@ export interface HttpRequest {
   /** Returns the value of a header. The parameter must be the header name in lower case. */
   header(name: string): string | undefined;
   /**
-   * Returns the complete request body as text. Rejects with PAYLOAD_TOO_LARGE as soon as the body is larger than
-   * `maxBytes`, with RESOURCE_EXHAUSTED if the holder's share of the byte ledger is used up, and with PARSE_ERROR if
+   * Returns the complete request body as text. Throws or rejects with PAYLOAD_TOO_LARGE as soon as the body is larger
+   * than `maxBytes`, with RESOURCE_EXHAUSTED if the holder's share of the byte ledger is used up, and with PARSE_ERROR if
    * the body is not UTF-8.
    */
-  text(maxBytes: number): Promise<string>;
+  text(maxBytes: number): string | Promise<string>;
   /**
    * IP address of the client, or of the proxy between the client and this server. `undefined` if the runtime does not
    * provide the address, and for Unix sockets.
@@ -74,11 +74,6 @@ export interface HttpReply {
   readonly headers: Record<string, string>;
   /** Response body as text or as pieces of a long text, or a function that writes a stream to the response body. */
   readonly body?: string | readonly string[] | ((sink: ResponseSink) => void);
-  /**
-   * Creates the reply of the protocol binding if the client's share has no room for the encoded `body`. Default: an
-   * error in the format of HTTP+JSON.
-   */
-  readonly createRefusal?: (error: A2AError) => HttpReply;
 }
 
 export function createJsonReply(

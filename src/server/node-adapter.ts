@@ -7,8 +7,8 @@ import type { ClientCertificate, HttpReply, HttpRequest } from "./http-exchange.
 import { isEncryptedSocket } from "./is-encrypted-socket.ts";
 import { NodeResponseSink, selectResponseTextEncoding } from "./node-response-sink.ts";
 import { readNodeBodyText } from "./read-node-body-text.ts";
-import { createRefusalReply, measureAndReserveResponseText, toResponseText } from "./response-reservation.ts";
-import { MAX_WRITE_LENGTH, writeTextInSlices } from "./write-text-in-slices.ts";
+import { countResponseBytes } from "./response-reservation.ts";
+import { isLongText, writeTextInSlices } from "./write-text-in-slices.ts";
 import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
 import { parseRequestTarget } from "./request-target.ts";
 
@@ -81,7 +81,7 @@ export class NodeRequest implements HttpRequest {
     return found;
   }
 
-  text(maxBytes: number): Promise<string> {
+  text(maxBytes: number): string | Promise<string> {
     const contentLength = Number(this.header("content-length") ?? 0);
     return readNodeBodyText(this.#incoming, maxBytes, contentLength, this.byteAccount);
   }
@@ -93,17 +93,14 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
-/**
- * Sends a reply. The byte account of the request counts the reply until the client has taken it. A text that exceeds
- * the holder's share is dropped, and the client receives RESOURCE_EXHAUSTED.
- */
+/** Sends a reply. The byte account of the request counts the reply until the client has taken it. */
 export function sendReply(
   reply: HttpReply,
   request: HttpRequest,
   outgoing: ServerResponse,
   stallWatch?: WriteStallWatch,
 ): void {
-  const { status, headers, body, createRefusal = createRefusalReply } = reply;
+  const { status, headers, body = "" } = reply;
   const { byteAccount } = request;
   if (byteAccount && byteAccount.reserved > 0) closeAccountWithResponse(byteAccount, outgoing);
   if (typeof body === "function" && request.method !== "HEAD") {
@@ -116,30 +113,27 @@ export function sendReply(
     outgoing.writeHead(status, headers).end();
     return;
   }
-  const responseText = toResponseText(typeof body === "function" ? "" : (body ?? ""));
-  if (responseText.length > MAX_WRITE_LENGTH && request.method !== "HEAD") {
+  const isHead = request.method === "HEAD";
+  if (isLongText(body) && !isHead) {
+    const pieces = typeof body === "string" ? [body] : body;
     // The text has just been serialized. Measuring and writing the text wait for the next turn of the event loop.
     setImmediate(() => {
-      const byteLength = measureAndReserveResponseText(byteAccount, responseText);
-      if (typeof byteLength !== "number")
-        return sendReply(createRefusal(byteLength), request, outgoing, stallWatch);
-      if (byteAccount) closeAccountWithResponse(byteAccount, outgoing);
-      outgoing.writeHead(status, { ...headers, "content-length": byteLength });
+      outgoing.writeHead(status, { ...headers, "content-length": countResponseBytes(pieces) });
       const sink = new NodeResponseSink(outgoing, request, stallWatch);
-      void writeTextInSlices(responseText.pieces, sink, () => sink.isDestroyed);
+      void writeTextInSlices(pieces, sink, () => sink.isDestroyed);
     });
     return;
   }
-  const text = responseText.pieces.join("");
+  const text = typeof body === "string" ? body : typeof body === "function" ? "" : body.join("");
   const byteLength = Buffer.byteLength(text);
   const encoding = selectResponseTextEncoding(text, byteLength);
   if (isBodyUnread(outgoing.req)) {
     outgoing.writeHead(status, { ...headers, "content-length": byteLength, connection: "close" });
-    endResponseBeforeUnreadBody(outgoing, request.method === "HEAD" ? "" : text, encoding);
+    endResponseBeforeUnreadBody(outgoing, isHead ? "" : text, encoding);
     return;
   }
   outgoing.writeHead(status, { ...headers, "content-length": byteLength });
-  outgoing.end(request.method === "HEAD" ? undefined : text, encoding);
+  outgoing.end(isHead ? undefined : text, encoding);
   if (outgoing.writableLength > 0) new NodeResponseSink(outgoing, request, stallWatch).watchUnfinishedEnd();
 }
 

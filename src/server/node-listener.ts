@@ -5,7 +5,6 @@ import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
 import { isEncryptedSocket } from "./is-encrypted-socket.ts";
 import { NodeResponseSink } from "./node-response-sink.ts";
-import { createRefusalReply } from "./response-reservation.ts";
 import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
 import { getBufferedBody } from "./read-node-body-text.ts";
 import { parseRequestTarget } from "./request-target.ts";
@@ -98,8 +97,10 @@ function sendRefusal(refusal: A2AError, outgoing: ServerResponse): void {
     return;
   }
   for (const name of outgoing.getHeaderNames()) outgoing.removeHeader(name);
-  const { status, headers, body } = createRefusalReply(refusal);
-  outgoing.writeHead(status, headers).end(body);
+  const { message, retryAfter = 1 } = refusal;
+  const headers = { "content-type": "application/json", "retry-after": String(retryAfter) };
+  const body = { error: { code: 429, status: "RESOURCE_EXHAUSTED", message } };
+  outgoing.writeHead(429, headers).end(JSON.stringify(body));
 }
 
 function getRequestBody(

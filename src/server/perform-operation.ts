@@ -16,6 +16,7 @@ import {
   type SubscribeToTaskRequest,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
+import type { TenantAcceptanceCheck } from "./accepted-tenants.ts";
 import { enforceContextScope } from "./enforce-context-scope.ts";
 import type { RequestMetadata } from "./http-exchange.ts";
 import type { OperationResultOrStream } from "./operation-outcome.ts";
@@ -111,23 +112,35 @@ async function getPushConfig(
 }
 
 /** Performs an A2A operation for a caller, with the decoded parameters of the operation. */
-export function performOperation<O extends OperationName>(
+export type OperationPerformer = <O extends OperationName>(
   operation: O,
-  agent: ServedAgent,
-  params: Operations[O]["params"],
-  caller: Caller,
-  service: ServiceParameters,
-  request: RequestMetadata,
+  ...args: Parameters<OperationFunction<O>>
+) => Promise<OperationResultOrStream<O>>;
+
+/** Returns a function that performs operations, on a server that accepts every tenant or checks tenants. */
+export function composePerformOperation(
+  assertTenantServed: TenantAcceptanceCheck | undefined,
+): OperationPerformer {
+  if (!assertTenantServed)
+    return (operation, agent, params, caller, service, request) =>
+      performInScope(operation, agent, params, scopeCallerToTenant(caller, params.tenant), service, request);
+  return async (operation, agent, params, caller, service, request) => {
+    const scopedCaller = scopeCallerToTenant(caller, params.tenant);
+    await assertTenantServed(scopedCaller);
+    return await performInScope(operation, agent, params, scopedCaller, service, request);
+  };
+}
+
+function performInScope<O extends OperationName>(
+  operation: O,
+  ...[agent, params, caller, service, request]: Parameters<OperationFunction<O>>
 ): Promise<OperationResultOrStream<O>> {
-  const scopedCaller = scopeCallerToTenant(caller, params.tenant);
-  const { contextScope } = scopedCaller;
-  const perform = (checked: Operations[O]["params"]): Promise<OperationResultOrStream<O>> =>
-    OPERATION_FUNCTIONS[operation](agent, checked, scopedCaller, service, request);
-  const call = (): Promise<OperationResultOrStream<O>> =>
-    contextScope
-      ? enforceContextScope(operation, agent, params, scopedCaller, contextScope).then(perform)
-      : perform(params);
-  return agent.assertTenantServed ? agent.assertTenantServed(scopedCaller).then(call) : call();
+  const perform = OPERATION_FUNCTIONS[operation];
+  const { contextScope } = caller;
+  if (!contextScope) return perform(agent, params, caller, service, request);
+  return enforceContextScope(operation, agent, params, caller, contextScope).then((checked) =>
+    perform(agent, checked, caller, service, request),
+  );
 }
 
 /**

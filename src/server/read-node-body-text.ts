@@ -1,8 +1,56 @@
-import type { IncomingMessage } from "node:http";
+import { IncomingMessage } from "node:http";
 import { A2AError } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import { createPayloadTooLargeError, decodeBodyText } from "./request-body.ts";
 import { RequestBodyBuffer } from "./request-body-buffer.ts";
+
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * A request of our own HTTP server. A body that arrives in one piece stays out of the stream of the request, because the
+ * events of the stream cost a fifth of the time that Node needs for a request. Every other use of the request is
+ * unchanged: as soon as something reads the stream, the stream contains the body.
+ */
+export class UnstreamedRequest extends IncomingMessage {
+  /** Node reads the rest of the stream after the response, unless this member is true. */
+  protected _consumed = false;
+  #body: Buffer | undefined;
+  #isStreamed = false;
+
+  /** The HTTP parser calls `push` with each piece of the body, and with `null` at the end. */
+  override push(chunk: Buffer | null): boolean {
+    if (this.#isStreamed) return super.push(chunk);
+    if (this.#body === undefined && chunk?.length === Number(this.headers["content-length"])) {
+      this.#body = chunk;
+      return true;
+    }
+    // Node has received the complete body, and can receive the next request of the connection.
+    if (chunk === null && this.#body) return true;
+    this.#stream();
+    return super.push(chunk);
+  }
+
+  override _read(size: number): void {
+    if (!this.#isStreamed) this.#stream();
+    super._read(size);
+  }
+
+  /** Returns the complete body, which the stream then no longer contains. Otherwise, returns `undefined`. */
+  takeBody(): Buffer | undefined {
+    const body = this.#body;
+    if (!body || this.#isStreamed) return undefined;
+    this._consumed = true;
+    this.#body = NO_BYTES;
+    return body;
+  }
+
+  #stream(): void {
+    this.#isStreamed = true;
+    if (!this.#body) return;
+    super.push(this.#body);
+    if (this.complete) super.push(null);
+  }
+}
 
 /**
  * Returns the request body that the host app has already read. Cloud functions store the bytes of the request
@@ -20,8 +68,8 @@ export function getBufferedBody(
 }
 
 /**
- * Reads the body of a `node:http` request with stream events, because async iteration is several times slower. Rejects
- * as soon as `contentLength`, which is 0 for a chunked body, or the bytes that have arrived exceed `maxBytes`, and does
+ * Reads the body of a `node:http` request with stream events, because async iteration is several times slower. Returns a
+ * complete body without a promise, or throws. Rejects as soon as `contentLength`, which is 0 for a chunked body, or the bytes that have arrived exceed `maxBytes`, and does
  * not read the rest.
  */
 export function readNodeBodyText(
@@ -29,8 +77,10 @@ export function readNodeBodyText(
   maxBytes: number,
   contentLength: number,
   account?: ByteAccount,
-): Promise<string> {
-  if (incoming.readableEnded) return decodeAlreadyReadBody(incoming, maxBytes);
+): string | Promise<string> {
+  if (incoming.readableEnded) return decodeCompleteBody(getBufferedBody(incoming), maxBytes);
+  const received = incoming instanceof UnstreamedRequest ? incoming.takeBody() : undefined;
+  if (received) return decodeCompleteBody(received, maxBytes);
   if (contentLength > maxBytes) return Promise.reject(createPayloadTooLargeError(maxBytes));
   return new Promise((resolve, reject) => {
     const body = new RequestBodyBuffer(maxBytes, incoming.complete ? undefined : account);
@@ -64,12 +114,10 @@ export function readNodeBodyText(
   });
 }
 
-async function decodeAlreadyReadBody(incoming: IncomingMessage, maxBytes: number): Promise<string> {
-  const buffered = getBufferedBody(incoming);
-  if (!buffered)
-    throw new Error("The request body was already read; mount the listener before body parsers.");
-  if (buffered.length > maxBytes) throw createPayloadTooLargeError(maxBytes);
-  const text = decodeBodyText(buffered);
+function decodeCompleteBody(body: Buffer | undefined, maxBytes: number): string {
+  if (!body) throw new Error("The request body was already read; mount the listener before body parsers.");
+  if (body.length > maxBytes) throw createPayloadTooLargeError(maxBytes);
+  const text = decodeBodyText(body);
   if (typeof text === "string") return text;
   throw text;
 }

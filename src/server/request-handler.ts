@@ -3,7 +3,6 @@ import { A2AError } from "../protocol/index.ts";
 import { BasePathRequest } from "./base-path-request.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import type { CorsPolicy } from "./cors-policy.ts";
-import type { CorsOptions } from "./cors.ts";
 import type { DueWorkReport } from "./due-work.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
@@ -30,69 +29,69 @@ interface RequestHandlerDependencies {
 }
 
 /**
- * Handles the HTTP requests of a server: first the endpoints of the whole server, then the agents. Never rejects, because
- * every error becomes an error reply.
+ * Composes the function that handles the HTTP requests of a server: first the endpoints of the whole server, then the
+ * agents. The function never rejects, because every error becomes an error reply. An absent option adds no call.
  */
-export class RequestHandler {
-  readonly #context: RequestHandlerDependencies;
-  /** Handlers of the paths that belong to the whole server. A handler returns `undefined` if its endpoint is turned off. */
-  readonly #serverPaths: ReadonlyMap<string, ServerPathHandler>;
-  #corsPolicy: CorsPolicy | undefined;
-
-  constructor(context: RequestHandlerDependencies) {
-    const { tickToken: token, processDueWork, handleMetricsRequest } = context;
-    this.#context = context;
-    this.#serverPaths = new Map<string, ServerPathHandler>([
-      ["/healthz", (request) => this.#handleHealthRequest(request)],
-      ["/readyz", (request) => this.#handleHealthRequest(request)],
-      ["/tick", (request) => handleTickRequest(request, { token, processDueWork })],
-      ["/metrics", handleMetricsRequest],
-    ]);
-  }
-
-  handle(request: HttpRequest): Promise<HttpReply> {
-    const { cors } = this.#context.options;
-    return cors ? this.#handleWithCors(request, cors) : this.#handleAndReport(request);
-  }
-
-  async #handleWithCors(request: HttpRequest, cors: CorsOptions): Promise<HttpReply> {
-    if (!this.#corsPolicy) {
-      const { CorsPolicy: Policy } = await import("./cors-policy.ts");
-      this.#corsPolicy ??= new Policy(cors);
+export function composeRequestHandler(
+  context: RequestHandlerDependencies,
+): (request: HttpRequest) => Promise<HttpReply> {
+  const { options, routerContext, observer, storeOpener } = context;
+  const { basePath, cors } = options;
+  const serverPaths = createServerPathHandlers(context);
+  const createErrorReply = (request: HttpRequest, error: A2AError): HttpReply =>
+    createRestErrorReply(request, routerContext.specRevision, error);
+  const openStoreAndRoute = async (request: HttpRequest): Promise<HttpReply> => {
+    try {
+      await storeOpener.open();
+    } catch (error) {
+      const errorId = generateErrorId();
+      observer.onError?.({ where: "store", error, errorId });
+      const text = `The server cannot open its store; its log has the cause under error id ${errorId}.`;
+      return createErrorReply(request, new A2AError("UNAVAILABLE", text));
     }
-    return await this.#corsPolicy.respond(request, () => this.#handleAndReport(request));
-  }
-
-  #handleAndReport(request: HttpRequest): Promise<HttpReply> {
-    const { observer } = this.#context;
-    return observer.onRequest
-      ? reportRequest(observer, request, getHttpStatus, () => this.#handleUnderBasePath(request))
-      : this.#handleUnderBasePath(request);
-  }
-
-  #handleUnderBasePath(request: HttpRequest): Promise<HttpReply> {
-    const { options, routerContext } = this.#context;
-    const { basePath } = options;
+    return await routeRequest(request, routerContext);
+  };
+  const respond = (request: HttpRequest): Promise<HttpReply> => {
     try {
       const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
-      const reply = this.#serverPaths.get(mounted.path)?.(mounted);
+      const reply = serverPaths.get(mounted.path)?.(mounted);
       if (reply)
         return Promise.resolve(reply).catch((error: unknown) =>
-          this.#createErrorReply(request, routerContext.reportError("server", error)),
+          createErrorReply(request, routerContext.reportError("server", error)),
         );
       if (options.role === "worker") throw createWorkerError();
-      return this.#context.storeOpener.isOpen
-        ? routeRequest(mounted, routerContext)
-        : this.#openStoreAndRoute(mounted);
+      return storeOpener.isOpen ? routeRequest(mounted, routerContext) : openStoreAndRoute(mounted);
     } catch (error) {
-      return Promise.resolve(this.#createErrorReply(request, A2AError.from(error)));
+      return Promise.resolve(createErrorReply(request, A2AError.from(error)));
     }
-  }
+  };
+  const handle = observer.onRequest
+    ? (request: HttpRequest): Promise<HttpReply> =>
+        reportRequest(observer, request, getHttpStatus, () => respond(request))
+    : respond;
+  if (!cors) return handle;
+  let policy: CorsPolicy | undefined;
+  return async (request) => {
+    const { CorsPolicy: Policy } = await import("./cors-policy.ts");
+    policy ??= new Policy(cors);
+    return await policy.respond(request, () => handle(request));
+  };
+}
 
-  #handleHealthRequest(request: HttpRequest): HttpReply | Promise<HttpReply> | undefined {
-    const { options, routerContext, store, storeOpener, isClosing, isDraining } = this.#context;
-    if (options.healthEndpoints === false) return undefined;
-    return handleHealthRequest(request, {
+/** Returns the handlers of the paths that belong to the whole server, without the endpoints that are turned off. */
+function createServerPathHandlers({
+  options,
+  routerContext,
+  store,
+  storeOpener,
+  tickToken: token,
+  processDueWork,
+  handleMetricsRequest,
+  isDraining,
+  isClosing,
+}: RequestHandlerDependencies): ReadonlyMap<string, ServerPathHandler> {
+  const handleHealth: ServerPathHandler = (request) =>
+    handleHealthRequest(request, {
       isClosing: isClosing(),
       isDraining: isDraining(),
       storeHealth: store.health,
@@ -101,24 +100,11 @@ export class RequestHandler {
           throw routerContext.reportError("store", error);
         }),
     });
-  }
-
-  async #openStoreAndRoute(request: HttpRequest): Promise<HttpReply> {
-    const { routerContext, storeOpener, observer } = this.#context;
-    try {
-      await storeOpener.open();
-    } catch (error) {
-      const errorId = generateErrorId();
-      observer.onError?.({ where: "store", error, errorId });
-      const text = `The server cannot open its store; its log has the cause under error id ${errorId}.`;
-      return this.#createErrorReply(request, new A2AError("UNAVAILABLE", text));
-    }
-    return await routeRequest(request, routerContext);
-  }
-
-  #createErrorReply(request: HttpRequest, error: A2AError): HttpReply {
-    return createRestErrorReply(request, this.#context.routerContext.specRevision, error);
-  }
+  const handlers = new Map<string, ServerPathHandler>([["/metrics", handleMetricsRequest]]);
+  if (options.healthEndpoints !== false) handlers.set("/healthz", handleHealth).set("/readyz", handleHealth);
+  if (token !== undefined)
+    handlers.set("/tick", (request) => handleTickRequest(request, { token, processDueWork }));
+  return handlers;
 }
 
 function createWorkerError(): A2AError {

@@ -1,9 +1,6 @@
 import type { Agent, Engine } from "../engine/index.ts";
 import { deriveAgentId, isAgentId } from "../protocol/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
-import type { OperationObserver } from "./telemetry/operation-observer.ts";
-import type { TenantAcceptanceCheck } from "./accepted-tenants.ts";
-import type { TrafficRecording } from "./traffic/traffic-recording.ts";
 
 /** An agent that a server serves, with its engine and agent card. */
 export interface ServedAgent {
@@ -12,22 +9,10 @@ export interface ServedAgent {
   readonly cardPublisher: AgentCardPublisher;
   /** Policy for message parts whose media type the agent does not declare. */
   readonly inputModePolicy: "enforce" | "ignore";
-  /**
-   * Function that rejects a caller if the server does not accept the caller's tenant. The function is
-   * `undefined` if the server accepts every tenant.
-   */
-  readonly assertTenantServed: TenantAcceptanceCheck | undefined;
-  /** Records the requests to the agent. Undefined if the server has no traffic record. */
-  readonly trafficRecording: TrafficRecording | undefined;
-  /** Observes the requests to the agent. Undefined if the server has neither spans nor metrics. */
-  readonly operationObserver: OperationObserver | undefined;
 }
 
 export interface ServedAgentOptions extends Omit<AgentCardOptions, "path"> {
   readonly inputModePolicy?: "enforce" | "ignore" | undefined;
-  readonly assertTenantServed?: TenantAcceptanceCheck | undefined;
-  readonly trafficRecording?: TrafficRecording | undefined;
-  readonly operationObserver?: OperationObserver | undefined;
 }
 
 export function getAgentPath(agentId: string): string {
@@ -38,22 +23,13 @@ export function createServedAgent(
   id: string,
   agent: Agent,
   engine: Engine,
-  {
-    inputModePolicy = "enforce",
-    assertTenantServed,
-    trafficRecording,
-    operationObserver,
-    ...cardOptions
-  }: ServedAgentOptions,
+  { inputModePolicy = "enforce", ...cardOptions }: ServedAgentOptions,
 ): ServedAgent {
   return {
     id,
     engine,
     cardPublisher: new AgentCardPublisher(agent, { ...cardOptions, path: getAgentPath(id) }),
     inputModePolicy,
-    assertTenantServed,
-    trafficRecording,
-    operationObserver,
   };
 }
 

@@ -1,22 +1,24 @@
-import type { Agent, ServiceParameters } from "../engine/index.ts";
+import type { Agent, ServiceParameters, Subscription } from "../engine/index.ts";
 import {
   A2AError,
+  addEventPosition,
   addTaskGeneration,
   AGENT_STEERING_EXTENSION_URI,
   findAfterGeneration,
   IDEMPOTENT_SEND_EXTENSION_URI,
   isObject,
+  LogEvent,
   MESSAGE_EVENTS_EXTENSION_URI,
   PARENT_TASK_EXTENSION_URI,
   STEERING_SIGNAL_KEY,
   STREAM_CURSOR_EXTENSION_URI,
+  toMessageStatusUpdate,
   type AgentCapabilities,
   type AgentExtension,
   type Task,
 } from "../protocol/index.ts";
 import { findParentTask } from "../telemetry/index.ts";
-import { ExtendedSubscription } from "./extended-subscription.ts";
-import type { OperationResultOrStream } from "./operation-outcome.ts";
+import { hookSubscription, type OperationResultOrStream } from "./operation-outcome.ts";
 
 const SERVER_EXTENSION_URIS: ReadonlySet<string> = new Set([
   STREAM_CURSOR_EXTENSION_URI,
@@ -117,7 +119,7 @@ class ActiveServerExtensions {
   ): OperationResultOrStream {
     if ("stream" in outcome) {
       if (!this.#hasCursor && !this.includesMessages) return outcome;
-      return { stream: new ExtendedSubscription(outcome.stream, this.#hasCursor, resumeAfterSeq) };
+      return { stream: extendSubscription(outcome.stream, this.#hasCursor, resumeAfterSeq) };
     }
     const { result, seq } = outcome;
     if (!this.#hasCursor || seq === undefined || !isTask(result)) return outcome;
@@ -134,4 +136,52 @@ const NO_SERVER_EXTENSIONS = new ActiveServerExtensions([]);
 
 function isTask(result: object): result is Task {
   return "id" in result && "contextId" in result && "status" in result;
+}
+
+/**
+ * Returns a subscription whose events carry the metadata of the stream cursor and message events extensions. All
+ * readers of a task share the converted events, so that each is encoded once.
+ */
+export function extendSubscription(
+  subscription: Subscription,
+  hasCursor: boolean,
+  resumeAfterSeq: number | undefined,
+): Subscription {
+  let lastSeq = resumeAfterSeq;
+  const convert = (event: LogEvent): LogEvent => {
+    const { seq } = event;
+    // A reply without a task has no position.
+    if (seq === 0) return event;
+    const previousSeq = lastSeq ?? seq - 1;
+    lastSeq = seq;
+    if (!hasCursor) return getOrConvert(eventsWithMessages, event, convertMessage);
+    return previousSeq === seq - 1
+      ? getOrConvert(eventsWithPosition, event, (source) => convertToPositioned(source, previousSeq))
+      : convertToPositioned(event, previousSeq);
+  };
+  return hookSubscription(subscription, { onNext: (events) => events?.map(convert) });
+}
+
+type ConvertedEvents = WeakMap<LogEvent, LogEvent>;
+const eventsWithMessages: ConvertedEvents = new WeakMap();
+const eventsWithPosition: ConvertedEvents = new WeakMap();
+
+function getOrConvert(
+  converted: ConvertedEvents,
+  source: LogEvent,
+  convert: (event: LogEvent) => LogEvent,
+): LogEvent {
+  let result = converted.get(source);
+  if (!result) converted.set(source, (result = convert(source)));
+  return result;
+}
+
+function convertMessage(source: LogEvent): LogEvent {
+  const { seq, event } = source;
+  return "message" in event ? LogEvent.create(seq, toMessageStatusUpdate(event.message)) : source;
+}
+
+function convertToPositioned(source: LogEvent, previousGeneration: number): LogEvent {
+  const { seq, event } = convertMessage(source);
+  return LogEvent.create(seq, addEventPosition(event, { generation: seq, previousGeneration }));
 }

@@ -96,9 +96,7 @@ export interface ServerOptions {
    */
   readonly basePath?: string;
   /**
-   * Current agent ids by earlier ids. A store of an older version of Colloquy may contain tasks under an earlier
-   * id, such as the name of an agent's file. The server assigns these tasks to the current id, and accepts the
-   * earlier id in URL paths. Default: none.
+   * Current agent ids by earlier ids. The server accepts an earlier id in URL paths. Default: none.
    */
   readonly previousAgentIds?: Readonly<Record<string, string>>;
   /**

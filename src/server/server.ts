@@ -15,7 +15,7 @@ import { startStoreGaugeReports } from "./maintenance/store-gauge-reports.ts";
 import { StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
-import { RequestHandler } from "./request-handler.ts";
+import { composeRequestHandler } from "./request-handler.ts";
 import { findCurrentIdsByEarlierId, getAgentPath, toAgentEntries } from "./served-agent.ts";
 import {
   assertKnownCloseOptions,
@@ -49,7 +49,6 @@ class AgentServer implements Server {
   readonly #options: ServerOptions;
   readonly #parts: ServerParts;
   readonly #storeOpener: StoreOpener;
-  readonly #requestHandler: RequestHandler;
   readonly #serverListener: ServerListener;
   #isDraining = false;
   #isClosing = false;
@@ -73,7 +72,7 @@ class AgentServer implements Server {
       openStore: () => storeOpener.open(),
       startSocket: (options.maintenanceSocket ?? true) ? platform.startMaintenanceSocket : undefined,
     });
-    this.#requestHandler = new RequestHandler({
+    const handleRequest = composeRequestHandler({
       options,
       routerContext,
       observer,
@@ -98,7 +97,7 @@ class AgentServer implements Server {
       findMountedHandler: (request) => this.#findMountedHandler(request),
       callMountedHandler: (handler, fetchRequest, request) =>
         this.#callMountedHandler(handler, fetchRequest, request),
-      handleRequest: (request) => this.#requestHandler.handle(request),
+      handleRequest,
     });
     // Neither function uses `this`, so that both can be passed to a host as values.
     this.listener = this.#serverListener.listener;
@@ -117,7 +116,7 @@ class AgentServer implements Server {
         request.byteAccount?.close();
         return response;
       }
-      return toFetchResponse(await this.#requestHandler.handle(request), request, stallWatch);
+      return toFetchResponse(await handleRequest(request), request, stallWatch);
     };
   }
 
@@ -200,7 +199,6 @@ class AgentServer implements Server {
       byteLedger: routerContext.byteLedger,
     });
     await store.open((report) => observer.onStoreMigration?.(report));
-    await store.adoptTasksOfEarlierIds?.(routerContext.currentIdsByEarlierId);
     if (this.#options.operator) await store.overview?.prepareForAllCallers();
     if (this.#options.textIndex) await store.overview?.startTextIndex?.();
     this.#parts.otherNodeEvents?.start();

@@ -4,24 +4,22 @@ import type { DueWorkReport } from "./due-work.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "./http-exchange.ts";
 import { isSameSecret } from "./is-same-secret.ts";
 
-const TICK_PATH = "/tick";
 const MAX_SECONDS = 3600;
 
 interface TickEndpoint {
-  /** Bearer token of the endpoint. Without a token, the endpoint does not exist. */
-  readonly token: string | undefined;
+  /** Bearer token of the endpoint. */
+  readonly token: string;
   readonly processDueWork: (timeLimitMs: number | undefined) => Promise<DueWorkReport>;
 }
 
 /**
- * Replies to `POST /tick`, or returns `undefined` for other paths. A scheduler calls the endpoint, so that a server that
+ * Replies to `POST /tick`. A scheduler calls the endpoint, so that a server that
  * runs only during requests processes its waiting turns and push notifications. The query `?seconds=20` limits the time.
  */
 export function handleTickRequest(
   request: HttpRequest,
   { token, processDueWork }: TickEndpoint,
-): Promise<HttpReply> | undefined {
-  if (token === undefined || request.path !== TICK_PATH) return undefined;
+): Promise<HttpReply> {
   assertHttpMethodAllowed(request, ["POST"]);
   if (!isSameSecret(request.header("authorization") ?? "", `Bearer ${token}`))
     throw new A2AError("UNAUTHENTICATED", "POST /tick requires the bearer token of the option tickToken.");

@@ -1,10 +1,15 @@
-import type { ResponseSink } from "./http-exchange.ts";
+import type { HttpReply, ResponseSink } from "./http-exchange.ts";
 
 /**
  * Number of characters that one write copies. Copying 10 MB at once would block the event loop for about 20 ms. A client
  * that takes one slice within `limits.writeStallMs` stays connected.
  */
 export const MAX_WRITE_LENGTH: number = 256 * 1024;
+
+/** Returns true if a reply is written in slices. A result in pieces is always long. */
+export function isLongText(body: HttpReply["body"]): body is string | readonly string[] {
+  return typeof body === "string" ? body.length > MAX_WRITE_LENGTH : typeof body === "object";
+}
 
 /**
  * Writes the pieces of a long text in slices, so that other requests run in between. Waits for a slow reader after each

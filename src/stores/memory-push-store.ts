@@ -1,4 +1,13 @@
-import type { PushStore, TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../engine/index.ts";
+import type {
+  ClaimedWebhooks,
+  DueWebhookQuery,
+  PushStore,
+  TaskScope,
+  Webhook,
+  WebhookProgress,
+  WebhookRegistration,
+  WebhookRetries,
+} from "../engine/index.ts";
 import { isTerminal, type TaskState } from "../protocol/index.ts";
 import { OrderedQueue } from "../data-structures/index.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
@@ -25,6 +34,8 @@ export class MemoryPushStore implements PushStore {
   readonly #undeliveredByScope = new Map<string, number>();
   /** Webhooks that have undelivered events, in the order of their keys. */
   readonly #due = new OrderedQueue<WebhookLocation>();
+  /** Times of the next attempts of webhooks whose last attempt has failed. */
+  readonly #dueTimes = new Map<number, number>();
   #lastKey = 0;
 
   constructor(findTaskState: TaskSeqAndStateLookup) {
@@ -51,6 +62,7 @@ export class MemoryPushStore implements PushStore {
     const key = known?.key ?? ++this.#lastKey;
     const deliveredSeq = known?.deliveredSeq ?? after;
     const webhook = { key, scope, taskId, config, version, deliveredSeq };
+    this.#dueTimes.delete(key);
     const siblings = this.#findTaskWebhooks(scope, taskId) ?? new Map<string, Webhook>();
     this.#byTask.set(getTaskKey(scope, taskId), siblings.set(config.id, webhook));
     const task = this.#findTaskState(scope, taskId);
@@ -86,6 +98,7 @@ export class MemoryPushStore implements PushStore {
     const location = this.#undelivered.get(key);
     if (location) this.#countUndelivered(location.scope, -1);
     this.#undelivered.delete(key);
+    this.#dueTimes.delete(key);
     this.#due.remove(key);
   }
 
@@ -109,18 +122,51 @@ export class MemoryPushStore implements PushStore {
     return this.#findTaskState(scope, taskId) !== undefined;
   }
 
-  async listDueWebhooks(after: number, limit: number): Promise<Webhook[]> {
+  async claim(scope: TaskScope, taskId: string, now: number): Promise<ClaimedWebhooks> {
+    const seq = this.#findTaskState(scope, taskId)?.seq ?? 0;
+    const active = [...(this.#findTaskWebhooks(scope, taskId)?.values() ?? [])].filter(
+      ({ key }) => this.#undelivered.has(key) && this.#isDue(key, now),
+    );
+    const webhooks = active.filter(({ deliveredSeq }) => deliveredSeq < seq);
+    return { webhooks, mayNeedMore: active.length > 0 };
+  }
+
+  async claimDue({ search, after, limit, now }: DueWebhookQuery): Promise<Webhook[]> {
     const due: Webhook[] = [];
     for (const { scope, taskId, id } of this.#due.valuesAfter(after)) {
       if (due.length >= limit) break;
       const webhook = this.#findTaskWebhooks(scope, taskId)?.get(id);
-      if (webhook) due.push(webhook);
+      if (!webhook || !this.#isDue(webhook.key, now)) continue;
+      if (search === "all" || this.#dueTimes.has(webhook.key)) due.push(webhook);
     }
     return due;
   }
 
+  #isDue(key: number, now: number): boolean {
+    return (this.#dueTimes.get(key) ?? 0) <= now;
+  }
+
+  async findRetries(now: number): Promise<WebhookRetries> {
+    let count = 0;
+    let nextAt = Infinity;
+    for (const dueAt of this.#dueTimes.values()) {
+      if (dueAt <= now) continue;
+      count++;
+      nextAt = Math.min(nextAt, dueAt);
+    }
+    return { count, ...(count > 0 ? { nextAt } : {}) };
+  }
+
   async saveProgress(progress: readonly WebhookProgress[]): Promise<void> {
-    for (const { key, deliveredSeq, isFinished, failingSince, deadLetter } of progress) {
+    for (const {
+      key,
+      deliveredSeq,
+      isFinished,
+      failingSince,
+      failedAttempts,
+      dueAt,
+      deadLetter,
+    } of progress) {
       const location = this.#undelivered.get(key);
       const siblings = location && this.#findTaskWebhooks(location.scope, location.taskId);
       const known = siblings?.get(location?.id ?? "");
@@ -134,9 +180,12 @@ export class MemoryPushStore implements PushStore {
         version,
         deliveredSeq: Math.max(known.deliveredSeq, deliveredSeq),
         ...(failingSince === undefined ? {} : { failingSince }),
+        ...(failedAttempts ? { failedAttempts } : {}),
         ...(deadLetter ? { deadLetter } : {}),
       };
       siblings.set(config.id, webhook);
+      if (dueAt === undefined) this.#dueTimes.delete(key);
+      else this.#dueTimes.set(key, dueAt);
       if (isFinished || deadLetter) this.#removeUndelivered(key);
       else this.#updateDue(webhook, this.#findTaskState(scope, taskId)?.seq ?? 0);
     }

@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { PushStore, TaskScope, TaskStore, Webhook, WebhookRegistration } from "../engine/index.ts";
+import type {
+  ClaimedWebhooks,
+  PushStore,
+  TaskScope,
+  TaskStore,
+  Webhook,
+  WebhookRegistration,
+} from "../engine/index.ts";
 import {
   aliceTestTaskScope,
   createTestLogAppend,
@@ -7,6 +14,7 @@ import {
   bobTestTaskScope,
   createTestChunkEvent,
   createTestStatusEvent,
+  listDueTestWebhooks,
 } from "./task-event-logs.fixture.ts";
 
 export function createTestWebhookRegistration(
@@ -60,7 +68,7 @@ export function definePushStoreContract(
       });
       expect(await push.get(aliceTestTaskScope, "t", "w")).toEqual(webhook);
       expect(await push.list(aliceTestTaskScope, "t")).toEqual([webhook]);
-      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
+      expect(await listDueTestWebhooks(push)).toEqual([]);
     });
 
     it("is listed with others in the order of registration [I-01]", async () => {
@@ -100,7 +108,7 @@ export function definePushStoreContract(
       expect(await push.remove(aliceTestTaskScope, "t", "w")).toBe(true);
       expect(await push.get(aliceTestTaskScope, "t", "w")).toBeUndefined();
       await append("t", 2, [createTestChunkEvent("t", "b")]);
-      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
+      expect(await listDueTestWebhooks(push)).toEqual([]);
       const second = await put("w");
       expect(second).toMatchObject({ deliveredSeq: 3 });
       expect(second.key).toBeGreaterThan(first.key);
@@ -126,15 +134,15 @@ export function definePushStoreContract(
     it("is due while the log has undelivered events [E12]", async () => {
       const { key } = await put("w");
       await append("t", 2, [createTestChunkEvent("t", "b"), createTestChunkEvent("t", "c")]);
-      expect(await push.listDueWebhooks(0, 10)).toEqual([await push.get(aliceTestTaskScope, "t", "w")]);
+      expect(await listDueTestWebhooks(push)).toEqual([await push.get(aliceTestTaskScope, "t", "w")]);
       await push.saveProgress([{ key, deliveredSeq: 3, isFinished: false }]);
-      expect(await push.listDueWebhooks(0, 10)).toMatchObject([{ key, deliveredSeq: 3 }]);
+      expect(await listDueTestWebhooks(push)).toMatchObject([{ key, deliveredSeq: 3 }]);
       await push.saveProgress([{ key, deliveredSeq: 4, isFinished: false }]);
-      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
+      expect(await listDueTestWebhooks(push)).toEqual([]);
       await append("t", 4, [createTestStatusEvent("t", "TASK_STATE_COMPLETED")]);
-      expect(await push.listDueWebhooks(0, 10)).toMatchObject([{ key, deliveredSeq: 4 }]);
+      expect(await listDueTestWebhooks(push)).toMatchObject([{ key, deliveredSeq: 4 }]);
       await push.saveProgress([{ key, deliveredSeq: 5, isFinished: true }]);
-      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
+      expect(await listDueTestWebhooks(push)).toEqual([]);
       expect(await push.get(aliceTestTaskScope, "t", "w")).toMatchObject({ deliveredSeq: 5 });
     });
 
@@ -144,13 +152,56 @@ export function definePushStoreContract(
       expect(await push.get(aliceTestTaskScope, "t", "w")).toMatchObject({ deliveredSeq: 2 });
     });
 
+    it("is claimed again after its retry is due, or at once after a new registration [E12]", async () => {
+      const { key } = await put("w");
+      await append("t", 2, [createTestChunkEvent("t", "b")]);
+      const failure = {
+        key,
+        deliveredSeq: 2,
+        isFinished: false,
+        failingSince: 5,
+        failedAttempts: 3,
+        isReleased: true,
+      };
+      const claim = (now: number): Promise<ClaimedWebhooks> => push.claim(aliceTestTaskScope, "t", now);
+      const claimDue = async (search: "due" | "all", now: number): Promise<Webhook[]> =>
+        await push.claimDue({ search, after: 0, limit: 10, now });
+      expect(await claim(0)).toMatchObject({ webhooks: [{ key, deliveredSeq: 2 }], mayNeedMore: true });
+      await push.saveProgress([{ ...failure, dueAt: 2000 }]);
+      expect(await claim(1999)).toEqual({ webhooks: [], mayNeedMore: false });
+      expect(await claimDue("due", 1999)).toEqual([]);
+      expect(await claimDue("all", 1999)).toEqual([]);
+      expect(await push.findRetries(1999)).toEqual({ count: 1, nextAt: 2000 });
+      expect(await push.findRetries(2000)).toEqual({ count: 0 });
+      expect(await claimDue("due", 2000)).toMatchObject([{ key, failedAttempts: 3, failingSince: 5 }]);
+      expect(await claim(2000)).toMatchObject({ webhooks: [{ key }], mayNeedMore: true });
+      await push.saveProgress([{ ...failure, dueAt: 3000 }]);
+      await put("w");
+      expect(await push.findRetries(0)).toEqual({ count: 0 });
+      const { webhooks } = await claim(0);
+      expect(webhooks).toMatchObject([{ key, deliveredSeq: 2 }]);
+      expect(webhooks[0]).not.toHaveProperty("failedAttempts");
+    });
+
+    it("is claimed with the other webhooks of its task that have undelivered events [E12]", async () => {
+      const claim = (taskId: string): Promise<ClaimedWebhooks> => push.claim(aliceTestTaskScope, taskId, 0);
+      expect(await claim("missing")).toEqual({ webhooks: [], mayNeedMore: false });
+      expect(await claim("t")).toEqual({ webhooks: [], mayNeedMore: false });
+      const { key } = await put("a");
+      await put("b");
+      expect(await claim("t")).toEqual({ webhooks: [], mayNeedMore: true });
+      await append("t", 2, [createTestChunkEvent("t", "b")]);
+      await push.saveProgress([{ key, deliveredSeq: 3, isFinished: false, isReleased: true }]);
+      expect(getPushConfigIdsForTest([...(await claim("t")).webhooks])).toEqual(["b"]);
+    });
+
     it("is due in pages by its key", async () => {
       for (const id of ["a", "b", "c", "d", "e"]) await put(id);
       await append("t", 2, [createTestChunkEvent("t", "b")]);
       await push.remove(aliceTestTaskScope, "t", "b");
       const pages: (string[] | undefined)[] = [];
       for (let after = 0; ;) {
-        const page = await push.listDueWebhooks(after, 2);
+        const page = await listDueTestWebhooks(push, after, 2);
         if (page.length === 0) break;
         pages.push(getPushConfigIdsForTest(page));
         after = page.at(-1)?.key ?? 0;
@@ -178,7 +229,7 @@ export function definePushStoreContract(
         { key, deliveredSeq: 2, isFinished: false, failingSince: 5, deadLetter: dead },
         { key: other.key, deliveredSeq: 2, isFinished: false, deadLetter: { ...dead, reason: "other" } },
       ]);
-      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
+      expect(await listDueTestWebhooks(push)).toEqual([]);
       expect(await push.get(aliceTestTaskScope, "t", "a")).toMatchObject({
         deadLetter: dead,
         failingSince: 5,
@@ -194,7 +245,7 @@ export function definePushStoreContract(
         deliveredSeq: 2,
       });
       expect(getPushConfigIdsForTest(await push.listDeadWebhooks(10))).toEqual(["b"]);
-      expect(await push.listDueWebhooks(0, 10)).toEqual([again]);
+      expect(await listDueTestWebhooks(push)).toEqual([again]);
     });
 
     it("can be registered with a new task and receives all of its events [F-13]", async () => {
@@ -204,7 +255,7 @@ export function definePushStoreContract(
         { ...createTestWebhookRegistration("w"), taskId: "u", deliveredSeq: 0 },
         { ...createTestWebhookRegistration("x"), taskId: "u", deliveredSeq: 0 },
       ]);
-      expect(getPushConfigIdsForTest(await push.listDueWebhooks(0, 10))).toEqual(["w", "x"]);
+      expect(getPushConfigIdsForTest(await listDueTestWebhooks(push))).toEqual(["w", "x"]);
     });
 
     it("can be registered with a later message and receives its events [F-13]", async () => {
@@ -247,7 +298,7 @@ export function definePushStoreContract(
       await append("t", 2, [createTestStatusEvent("t", "TASK_STATE_COMPLETED")]);
       const webhook = await put("w");
       expect(await push.get(aliceTestTaskScope, "t", "w")).toEqual(webhook);
-      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
+      expect(await listDueTestWebhooks(push)).toEqual([]);
     });
   });
 }

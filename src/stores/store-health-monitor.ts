@@ -8,6 +8,11 @@ export type UnhealthyStoreState = Exclude<StoreState, "healthy">;
  * therefore healthy again at most about one second after the end of the fault.
  */
 const RECOVERY_DELAYS_MS = [20, 50, 100, 200, 400, 800, 1000];
+/**
+ * Time in milliseconds after a recovery in which a further failure continues the delays of the earlier one. A fault that
+ * the recovery does not notice then changes the state at most about once per second.
+ */
+const SETTLED_AFTER_MS = 10_000;
 
 /**
  * Tracks the state of a store. After a failure, the monitor calls `recover` repeatedly until `recover`
@@ -20,6 +25,7 @@ export class StoreHealthMonitor implements StoreHealth {
   #state: StoreState = "healthy";
   readonly #schedule: Clock["schedule"];
   #cancelTimer: (() => void) | undefined;
+  #cancelSettling: (() => void) | undefined;
   #attemptCount = 0;
   #isRecovering = false;
 
@@ -43,6 +49,8 @@ export class StoreHealthMonitor implements StoreHealth {
   }
 
   reportFailure(state: UnhealthyStoreState, error: Error): void {
+    this.#cancelSettling?.();
+    this.#cancelSettling = undefined;
     this.#changeState(state, error);
     this.#scheduleRecovery();
   }
@@ -50,19 +58,24 @@ export class StoreHealthMonitor implements StoreHealth {
   reportSuccess(): void {
     if (this.#state === "healthy") return;
     this.#stopRecovery();
+    this.#cancelSettling = this.#schedule(SETTLED_AFTER_MS, () => {
+      this.#attemptCount = 0;
+    });
     this.#changeState("healthy");
   }
 
   /** Stops all attempts to recover, without a report. A closed store has no fault. */
   reset(): void {
     this.#stopRecovery();
+    this.#attemptCount = 0;
     this.#state = "healthy";
   }
 
   #stopRecovery(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    this.#attemptCount = 0;
+    this.#cancelSettling?.();
+    this.#cancelSettling = undefined;
   }
 
   #scheduleRecovery(): void {

@@ -1,6 +1,6 @@
 /** Creates task logs for store tests, both fixed and random. */
 import * as fc from "fast-check";
-import type { LogAppend, StoredTask, TaskScope, TaskStore } from "../engine/index.ts";
+import type { LogAppend, PushStore, StoredTask, TaskScope, TaskStore, Webhook } from "../engine/index.ts";
 import {
   fold,
   isEventRefusal,
@@ -20,6 +20,16 @@ export const bobTestTaskScope: TaskScope = { ...aliceTestTaskScope, principal: "
 
 /** Lease of a stored task without a running turn. */
 export const idleTestTaskLease = { epoch: 0, awaitsRecovery: false };
+
+/** Returns the webhooks with undelivered events, also those that wait for a retry. */
+export async function listDueTestWebhooks(
+  store: Pick<PushStore, "claimDue"> | undefined,
+  after: number = 0,
+  limit: number = 100,
+): Promise<Webhook[]> {
+  const now = Number.MAX_SAFE_INTEGER;
+  return (await store?.claimDue({ search: "all", after, limit, now })) ?? [];
+}
 
 /** Loads a task without the progress of its snapshots, which differs between stores. */
 export async function loadTestTask(

@@ -1,15 +1,11 @@
 import type { OperationName } from "../protocol/index.ts";
 
-/** HTTP methods and path template of one operation in the HTTP+JSON binding. */
-export interface RestRoute {
-  readonly operation: OperationName;
-  readonly methods: readonly string[];
-  /**
-   * A path template consists of segments that are separated by slashes. The segment `{name}` matches any
-   * non-empty path segment. Only the last segment may end with `:verb`.
-   */
-  readonly pathTemplate: string;
-}
+/**
+ * Operation, HTTP methods, and path template of a route in the HTTP+JSON binding. Several methods are separated by spaces.
+ * A path template consists of segments that are separated by slashes. The segment `{name}` matches any non-empty path
+ * segment. Only the last segment may end with `:verb`.
+ */
+export type RestRoute = readonly [operation: OperationName, methods: string, pathTemplate: string];
 
 /**
  * Result of matching a request path. A match contains the operation and its path parameters. If the path
@@ -74,12 +70,14 @@ function decodeSegment(text: string): string | undefined {
   }
 }
 
-interface RoutePattern extends RestRoute {
+interface RoutePattern {
+  readonly operation: OperationName;
+  readonly methods: readonly string[];
   readonly segments: readonly { readonly literal?: string; readonly name?: string; readonly verb: string }[];
 }
 
-function parseRoutePattern(route: RestRoute): RoutePattern {
-  const segments = route.pathTemplate
+function parseRoutePattern([operation, methods, pathTemplate]: RestRoute): RoutePattern {
+  const segments = pathTemplate
     .slice(1)
     .split("/")
     .map((segment) => {
@@ -89,7 +87,7 @@ function parseRoutePattern(route: RestRoute): RoutePattern {
         ? { ...verbMember, name: head.slice(1, -1) }
         : { ...verbMember, literal: head };
     });
-  return { ...route, segments };
+  return { operation, methods: methods.split(" "), segments };
 }
 
 function matchSegments(

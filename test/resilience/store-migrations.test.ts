@@ -1,13 +1,14 @@
-/** Stores that earlier commits have written, opened by this version. A later schema needs no change here. */
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+/** Stores that released versions and this version have written. A step of a later version follows each of them. */
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as adapters from "../../src/adapters/index.ts";
 import type { StoreMigrationReport } from "../../src/engine/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { SqliteStore } from "../../src/stores/index.ts";
-import { SCHEMA_VERSION } from "../../src/stores/sqlite/schema.ts";
 import { dumpDatabase, readSchema } from "../support/dump-database.ts";
 import {
   callEarlierStoreAgent,
@@ -15,14 +16,31 @@ import {
   EARLIER_STORE_SERVER_OPTIONS,
   readEarlierStoreResponses,
 } from "../support/earlier-store-agents.ts";
+import { getScriptArguments } from "../support/fork-script.ts";
 import { createTempFolder } from "../support/store-factories.ts";
 
-const VECTORS = new URL("../vectors/earlier-stores/", import.meta.url);
-const COMMITS = readdirSync(VECTORS).flatMap((name) => /^store-of-(.*)\.json$/.exec(name)?.[1] ?? []);
+vi.mock(import("../../src/stores/sqlite/schema.ts"), async (original) => {
+  const { addTestSchemaSteps } = await import("../../src/stores/sqlite/later-schema.fixture.ts");
+  return { SCHEMA_STEPS: addTestSchemaSteps((await original()).SCHEMA_STEPS) };
+});
 
+const VECTORS = fileURLToPath(new URL("../vectors/earlier-stores/", import.meta.url));
+const RELEASES = readdirSync(VECTORS).flatMap((name) => /^store-of-(.*)\.json$/.exec(name)?.[1] ?? []);
+const THIS_VERSION = "this-version";
+
+let ownVectors: Awaited<ReturnType<typeof createTempFolder>>;
 let folder: string;
 let file: string;
 let cleanUp: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  ownVectors = await createTempFolder();
+  const script = getScriptArguments(new URL("../vectors/earlier-stores/create-store.ts", import.meta.url));
+  const checkout = fileURLToPath(new URL("../../", import.meta.url));
+  spawnSync(process.execPath, [...script, checkout, THIS_VERSION, ownVectors.folder], { stdio: "inherit" });
+});
+
+afterAll(() => ownVectors.remove());
 
 beforeEach(async () => {
   const temp = await createTempFolder();
@@ -35,13 +53,15 @@ afterEach(async () => {
   for (const action of cleanUp.toReversed()) await action();
 });
 
-/** Creates the store of an earlier commit, and returns its dump and its schema version. */
-function createStoreOfCommit(commit: string): { dump: string; version: number } {
-  const keyFile = new URL(`store-of-${commit}.key.txt`, VECTORS);
-  if (existsSync(keyFile)) copyFileSync(keyFile, `${file}.key`);
+const findVector = (version: string, extension: string): string =>
+  join(version === THIS_VERSION ? ownVectors.folder : VECTORS, `store-of-${version}.${extension}`);
+
+/** Creates the store of a version, and returns its dump. */
+function createStoreOf(version: string): string {
+  copyFileSync(findVector(version, "key.txt"), `${file}.key`);
   return withDatabase(file, (db) => {
-    db.exec(readFileSync(new URL(`store-of-${commit}.sql`, VECTORS), "utf8"));
-    return { dump: dumpDatabase(db), version: readVersion(db) };
+    db.exec(readFileSync(findVector(version, "sql"), "utf8"));
+    return dumpDatabase(db);
   });
 }
 
@@ -54,13 +74,6 @@ function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
   }
 }
 
-/** Removes the reports that only a migration of more than a second has. */
-const withoutSteps = (reports: StoreMigrationReport[]): StoreMigrationReport[] =>
-  reports.filter(({ phase }) => phase !== "step");
-const readVersion = (db: DatabaseSync): number =>
-  db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
-const dumpFile = (path: string): string => withDatabase(path, dumpDatabase);
-
 function createTestServer(reports: StoreMigrationReport[] = []): Server {
   const server = createServer(createEarlierStoreAgents(adapters), {
     ...EARLIER_STORE_SERVER_OPTIONS,
@@ -71,19 +84,12 @@ function createTestServer(reports: StoreMigrationReport[] = []): Server {
   return server;
 }
 
-async function listen(server: Server): Promise<Record<string, string>> {
-  const { agents } = await server.listen();
-  return Object.fromEntries(agents.map(({ id, url }) => [id, url]));
-}
-
-describe.each(COMMITS)("a store of commit %s", (commit) => {
+describe.each([...RELEASES, THIS_VERSION])("a store of version %s", (version) => {
   it("answers as before, and its tasks continue [E9]", async () => {
-    createStoreOfCommit(commit);
-    const urls = await listen(createTestServer());
-    const expected = JSON.parse(readFileSync(new URL(`store-of-${commit}.json`, VECTORS), "utf8")) as Record<
-      string,
-      unknown
-    >;
+    createStoreOf(version);
+    const { agents } = await createTestServer().listen();
+    const urls = Object.fromEntries(agents.map(({ id, url }) => [id, url]));
+    const expected = JSON.parse(readFileSync(findVector(version, "json"), "utf8")) as Record<string, unknown>;
     expect(await readEarlierStoreResponses(urls)).toEqual(expected);
     const { ask = "", echo = "", hang = "" } = urls;
     const waiting = (await callEarlierStoreAgent(ask, "alice", "ListTasks", {
@@ -104,83 +110,17 @@ describe.each(COMMITS)("a store of commit %s", (commit) => {
     expect(hanging.tasks).toMatchObject([{ status: { state: "TASK_STATE_FAILED" } }]);
   });
 
-  it("has the schema of a new store, and a backup for the earlier version", async () => {
-    const { dump, version } = createStoreOfCommit(commit);
+  it("has the schema of a new store, a backup for the earlier version, and a report for the observer", async () => {
+    const dump = createStoreOf(version);
     const reports: StoreMigrationReport[] = [];
-    const store = new SqliteStore(file);
-    await store.open((report) => reports.push(report));
-    await store.close();
+    await createTestServer(reports).listen();
     const newFile = join(folder, "new.db");
     const newStore = new SqliteStore(newFile);
     await newStore.open();
     await newStore.close();
     expect(withDatabase(file, readSchema)).toEqual(withDatabase(newFile, readSchema));
-    expect(withDatabase(file, readVersion)).toBe(SCHEMA_VERSION);
-    const backupFile = `${file}.schema-${version}.bak`;
-    const isEarlier = version < SCHEMA_VERSION;
-    expect(withoutSteps(reports).map(({ phase }) => phase)).toEqual(isEarlier ? ["backup", "done"] : []);
-    expect(existsSync(backupFile)).toBe(isEarlier);
-    if (!isEarlier) return;
-    expect(reports[0]).toMatchObject({ fromVersion: version, toVersion: SCHEMA_VERSION, backupFile });
-    expect(dumpFile(backupFile)).toBe(dump);
-  });
-
-  it("is refused by an earlier version, and stays unchanged", async () => {
-    createStoreOfCommit(commit);
-    withDatabase(file, (db) => db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`));
-    const dump = dumpFile(file);
-    await expect(createTestServer().listen()).rejects.toThrow(
-      `${file} was written by a newer version of Colloquy (schema ${SCHEMA_VERSION + 1}, this one knows ${SCHEMA_VERSION}); upgrade Colloquy or choose another file.`,
-    );
-    expect(dumpFile(file)).toBe(dump);
-    expect(readdirSync(folder).filter((name) => name.includes(".bak"))).toEqual([]);
-  });
-});
-
-describe("a migration", () => {
-  // The earliest schema, so that the migration has all steps.
-  const commit = "a0b58a1";
-
-  it("that fails leaves the store unchanged, and can be repeated", async () => {
-    const { dump, version } = createStoreOfCommit(commit);
-    // The fifth step creates a table with this name.
-    withDatabase(file, (db) => db.exec("CREATE TABLE deleted_task (own INTEGER)"));
-    const changedDump = dumpFile(file);
-    const store = new SqliteStore(file);
-    await expect(store.open()).rejects.toThrow("deleted_task already exists");
-    expect(dumpFile(file)).toBe(changedDump);
-    withDatabase(file, (db) => db.exec("DROP TABLE deleted_task"));
-    writeFileSync(`${file}.schema-${version}.bak.incomplete`, "interrupted");
-    await store.open();
-    await store.close();
-    expect(dumpFile(`${file}.schema-${version}.bak`)).toBe(dump);
-    expect(readdirSync(folder).filter((name) => name.includes("incomplete"))).toEqual([]);
-  });
-
-  it("reports its progress to the observer of the server", async () => {
-    const { version } = createStoreOfCommit(commit);
-    const reports: StoreMigrationReport[] = [];
-    await createTestServer(reports).listen();
-    const common = {
-      store: `sqlite:${file}`,
-      fromVersion: version,
-      toVersion: SCHEMA_VERSION,
-      backupFile: `${file}.schema-${version}.bak`,
-      bytes: expect.any(Number) as number,
-      elapsedMs: expect.any(Number) as number,
-    };
-    expect(withoutSteps(reports)).toEqual([
-      { ...common, phase: "backup" },
-      { ...common, phase: "done" },
-    ]);
-  });
-
-  it("makes no backup with the option backupBeforeMigration: false", async () => {
-    createStoreOfCommit(commit);
-    const store = new SqliteStore(file, { backupBeforeMigration: false });
-    await store.open();
-    await store.close();
-    expect(withDatabase(file, readVersion)).toBe(SCHEMA_VERSION);
-    expect(readdirSync(folder).filter((name) => name.includes(".bak"))).toEqual([]);
+    const [{ backupFile = "" } = {}] = reports;
+    expect(reports.map(({ phase }) => phase)).toEqual(["backup", "done"]);
+    expect(withDatabase(backupFile, dumpDatabase)).toBe(dump);
   });
 });

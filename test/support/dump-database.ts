@@ -2,10 +2,13 @@ import type { DatabaseSync } from "node:sqlite";
 
 /** Returns the SQL statements that create a database with the same schema version, tables, and rows. */
 export function dumpDatabase(db: DatabaseSync): string {
-  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+  const [applicationId, version] = ["application_id", "user_version"].map((name) =>
+    Number(db.prepare(`PRAGMA ${name}`).get()?.[name]),
+  );
   const schema = readSchema(db);
   const rows = schema.filter(({ type }) => type === "table").flatMap(({ name }) => dumpRows(db, name));
-  return [`PRAGMA user_version = ${version};`, ...schema.map(({ sql }) => `${sql};`), ...rows, ""].join("\n");
+  const pragmas = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version};`;
+  return [pragmas, ...schema.map(({ sql }) => `${sql};`), ...rows, ""].join("\n");
 }
 
 /** Returns the tables and indexes in the order of their names, with their SQL on one line each. */

@@ -1,12 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { TaskEvent, TaskState } from "../../../src/protocol/index.ts";
-import { migrateSchema } from "../../../src/stores/sqlite/schema.ts";
+import { migrateSchema } from "../../../src/stores/sqlite/migrate-schema.ts";
 
-/**
- * Schema version of the generated files. The server under test migrates the files when it opens them, so the
- * generator does not depend on later versions.
- */
-const GENERATED_SCHEMA_VERSION = 7;
 /** Number of consecutive tasks with the same context. */
 const TASKS_PER_CONTEXT = 10;
 /** One of this many tasks has the state FAILED, and one of this many tasks has the state INPUT_REQUIRED. */
@@ -25,15 +20,11 @@ const STATE = "TASK_STATE_OF_THIS_TASK" as TaskState;
  * Creates a SQLite store with `count` tasks of the agent `bench`, as the server stores them. SQL statements
  * copy one task, so that a million tasks take seconds.
  */
-export function generateStoredTasks(
-  storeFile: string,
-  count: number,
-  schemaVersion: number = GENERATED_SCHEMA_VERSION,
-): void {
+export function generateStoredTasks(storeFile: string, count: number): void {
   const db = new DatabaseSync(storeFile);
   try {
     db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
-    migrateSchema(db, storeFile, schemaVersion);
+    migrateSchema(db, storeFile);
     db.exec("BEGIN; INSERT INTO scope (key, tenant, principal, agent) VALUES (1, '', '', 'bench')");
     const lines = LOGGED_EVENTS.map((event) => JSON.stringify(event)).join("\n");
     db.prepare(CREATE_GENERATED_TABLE_SQL).run(Date.now() - count * TASK_INTERVAL_MS, count);
@@ -45,6 +36,7 @@ export function generateStoredTasks(
           '${MESSAGE_ID}', message_id), '${TIMESTAMP}', timestamp), '${STATE}', state) FROM generated`,
     ).run(lines);
     db.exec(`INSERT INTO message (scope, message_id, task, seq) SELECT 1, message_id, key, 1 FROM generated;
+      INSERT INTO task_count (scope, state, count) SELECT scope, state, count(*) FROM task GROUP BY scope, state;
       DROP TABLE generated; COMMIT`);
   } finally {
     db.close();

@@ -6,7 +6,6 @@ import { agent } from "../../../src/adapters/index.ts";
 import { createConsole, type ConsoleTaskList } from "../../../src/console/index.ts";
 import { bearer } from "../../../src/server/auth/index.ts";
 import { createServer } from "../../../src/server/index.ts";
-import { SCHEMA_VERSION } from "../../../src/stores/sqlite/schema.ts";
 import type { BenchmarkContext } from "../benchmark-context.ts";
 import { generateStoredTasks } from "../growth/generate-stored-tasks.ts";
 import { computeMedian } from "../interval.ts";
@@ -25,7 +24,7 @@ export async function measureConsoleLists({ settings }: BenchmarkContext): Promi
   const folder = mkdtempSync(join(tmpdir(), "console-lists-"));
   const file = join(folder, "tasks.db");
   try {
-    generateStoredTasks(file, taskCount, SCHEMA_VERSION);
+    generateStoredTasks(file, taskCount);
     assignTasksToCallers(file);
     return [
       {

@@ -46,7 +46,7 @@ export async function startColloquyServer(
   }: ColloquyServerVariant,
   root: string,
 ): Promise<StartedSystem> {
-  const { createServer, SqliteStore } = await importEntry(root);
+  const { createServer } = await importEntry(root);
   const storeFile = store === "memory" ? undefined : createScratchFilePath("tasks.db");
   if (storeFile && storedTaskCount > 0) {
     const { generateStoredTasks } = await import("../growth/generate-stored-tasks.ts");
@@ -56,11 +56,7 @@ export async function startColloquyServer(
   const server = createServer(
     { bench: agent ? await createAdkAgent(root, agent) : chunkAgent },
     {
-      store: !storeFile
-        ? "memory"
-        : storedTaskCount > 0
-          ? new SqliteStore(storeFile, { backupBeforeMigration: false })
-          : `sqlite:${storeFile}`,
+      store: !storeFile ? "memory" : `sqlite:${storeFile}`,
       ...(mergesChunks === false && { mergeChunks: false }),
       ...(endedTasks && { observer: endedTasks.observer, limits: { taskSize: MAX_TASK_SIZE } }),
       ...(telemetry !== undefined && { telemetry }),

@@ -5,12 +5,12 @@ import { findTasksOfDeadNodes } from "../dead-node-tasks.ts";
 import { computePercentile } from "../percentile.ts";
 
 const LEASE_MS = 1000;
-const DEFAULT_LEASE_MS = 15_000;
+const DEFAULT_LEASE_MS = 10_000;
 /** Time after the end of a lease until other nodes have recovered its tasks. */
 const RECOVERY_MS = 3000;
 
 export const fault: ChaosFault = {
-  title: "`kill -9` of one of two nodes under load, again and again; at last with the default lease of 15 s",
+  title: "`kill -9` of one of two nodes under load, again and again; at last with the default lease",
   promise:
     "3 s after the end of its lease, no task belongs to the dead node, and each task is settled as its policy says. Each event of a client is once in the log. " +
     "No acknowledged cancel is overwritten.",

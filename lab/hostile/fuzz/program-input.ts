@@ -19,7 +19,7 @@ export interface CommandInput {
 /** A damaged SQLite store, which a server opens. In the form of the corpus. */
 export interface StoreInput {
   readonly kind: "store";
-  /** Bytes that replace those of the store in `test/vectors/earlier-stores/`, by offset. */
+  /** Bytes that replace those of a generated store, by offset. */
   readonly edits: readonly (readonly [offset: number, byte: number])[];
   /** Length to which the file is cut. Default: no cut. */
   readonly length?: number;

@@ -6,6 +6,7 @@ import { mkdirSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { Readable } from "node:stream";
 import { serveParentProcessCalls } from "../../bench/child-process-rpc.ts";
+import { generateStoredTasks } from "../../bench/growth/generate-stored-tasks.ts";
 import { runCli } from "../../../src/cli/main.ts";
 import { createServer } from "../../../src/server/index.ts";
 import type { CommandInput, ProgramInput, StoreInput } from "../fuzz/program-input.ts";
@@ -14,7 +15,6 @@ import { ProcessFaultRecorder } from "./process-faults.ts";
 
 /** Time after which a command counts as hung. */
 const MAX_MS = 20_000;
-const STORE_SQL = new URL("../../../test/vectors/earlier-stores/store-of-4aeb6ab.sql", import.meta.url);
 
 export interface ProgramResult {
   readonly outcome: string;
@@ -121,8 +121,9 @@ async function openStore({ edits, length }: StoreInput, folder: string): Promise
 
 function createStoreBytes(): Buffer {
   const file = join(root, "base.db");
+  generateStoredTasks(file, 50);
   const database = new DatabaseSync(file);
-  database.exec(readFileSync(STORE_SQL, "utf8"));
+  database.exec("UPDATE scope SET agent = 'echo', principal = 'alice'");
   database.close();
   return readFileSync(file);
 }

@@ -2,15 +2,6 @@ import type { SessionRepository } from "../../engine/index.ts";
 import { SqliteSessions } from "../../stores/index.ts";
 import { RepositorySessionService } from "./repository-session-service.ts";
 
-/** Options of `SqliteSessionService`. */
-export interface SqliteSessionServiceOptions {
-  /**
-   * Current app names by earlier app names. When the service opens the file, sessions that an older version of
-   * Colloquy stored under an earlier name get the current name. Default: none.
-   */
-  readonly currentAppNamesByEarlierName?: ReadonlyMap<string, string>;
-}
-
 /**
  * ADK session service that stores sessions in a SQLite file, which may also contain the tasks of a server.
  * When `appendEvent` has resolved, the stored event survives a killed process. Storing an event adds one
@@ -23,9 +14,9 @@ export class SqliteSessionService extends RepositorySessionService {
    * Accepts the path of a SQLite file. The service opens the file on first use, and creates the file if it
    * does not exist.
    */
-  constructor(path: string, options: SqliteSessionServiceOptions = {}) {
+  constructor(path: string) {
     super();
-    this.#sessions = new SqliteSessions(path, options.currentAppNamesByEarlierName);
+    this.#sessions = new SqliteSessions(path);
   }
 
   /** Opens the file, which otherwise happens on first use. */

@@ -9,7 +9,6 @@ import { CliError } from "../cli-error.ts";
  */
 export class AdkAgentFactory {
   readonly #observer: Pick<Observer, "onError">;
-  readonly #idsByEarlierId = new Map<string, string>();
   #artifactService: MemoryArtifactService | undefined;
 
   constructor(observer: Pick<Observer, "onError">) {
@@ -18,36 +17,18 @@ export class AdkAgentFactory {
 
   /**
    * Creates an A2A agent from an ADK object. The agent's sessions are stored under `id`, which is by default derived from
-   * the name of the ADK agent. An older version of Colloquy may have stored the sessions under `earlierId`.
+   * the name of the ADK agent.
    */
-  async createAgentFromAdk(
-    source: AdkRunnableSource,
-    { id, earlierId }: { readonly id?: string; readonly earlierId?: string } = {},
-  ): Promise<Agent> {
+  async createAgentFromAdk(source: AdkRunnableSource, { id }: { readonly id?: string } = {}): Promise<Agent> {
     const { adkAgent, deriveAdkAgentId, MemoryArtifactService } = await requireAdk(
       import("../../adk/index.ts"),
     );
     const currentId = id ?? deriveAdkAgentId(source);
-    if (earlierId !== undefined && currentId !== undefined) this.#idsByEarlierId.set(earlierId, currentId);
     return adkAgent(source, {
       ...(currentId === undefined ? {} : { id: currentId }),
       observer: this.#observer,
       artifactService: (this.#artifactService ??= new MemoryArtifactService()),
     });
-  }
-
-  /**
-   * Assigns the sessions of an older version of Colloquy to the current agents. Call the function after the task
-   * store has created its file.
-   */
-  async adoptEarlierSessions(filePath: string | undefined): Promise<void> {
-    if (this.#idsByEarlierId.size === 0 || filePath === undefined) return;
-    const { SqliteSessionService } = await import("../../adk/index.ts");
-    const service = new SqliteSessionService(filePath, {
-      currentAppNamesByEarlierName: this.#idsByEarlierId,
-    });
-    service.open();
-    service.close();
   }
 }
 

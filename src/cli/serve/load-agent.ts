@@ -78,7 +78,7 @@ async function findExportedAgent(
     if (isAgent(exported)) return exported;
     if (isGeneratorFunction(exported))
       return agent({ name: fileId, description: `The agent of ${fileId}` }, exported);
-    if (isAdkRunnable(exported)) return adk.createAgentFromAdk(exported, { earlierId: fileId });
+    if (isAdkRunnable(exported)) return adk.createAgentFromAdk(exported);
   }
   return undefined;
 }

@@ -159,7 +159,6 @@ export async function serveUntilStopped(
     const address = await listenOnNextFreePort(server, options, context);
     isListening = true;
     context.continueWithoutReader?.();
-    await adk.adoptEarlierSessions(server.store.filePath);
     const { url, agents, grpc, metrics } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
     const consoleUrl = mounted?.renderUrl(url);

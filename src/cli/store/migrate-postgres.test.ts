@@ -16,7 +16,7 @@ describe.skipIf(reason)("colloquy store migrate with a PostgreSQL database", () 
     const tables = "SELECT 1 FROM pg_tables WHERE schemaname = 'colloquy'";
     expect(await runTestSql(url, tables)).toEqual([]);
     const first = await runCliInTestProcess(["store", "migrate", "--store", store, "-o", "json"]);
-    expect(JSON.parse(first.out)).toEqual({ store: name, migrated: true, fromVersion: 0, toVersion: 4 });
+    expect(JSON.parse(first.out)).toEqual({ store: name, migrated: true, fromVersion: 0, toVersion: 1 });
     const second = await runCliInTestProcess(["store", "migrate", "--store", store, "-o", "json"]);
     expect(JSON.parse(second.out)).toMatchObject({ store: name, migrated: false });
     const current = await runCliInTestProcess(["store", "migrate", "--print", "--store", store]);

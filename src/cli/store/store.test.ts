@@ -8,7 +8,6 @@ import { createTempFolder } from "../../../test/support/store-factories.ts";
 import { agent } from "../../adapters/index.ts";
 import { connect, type A2AClient } from "../../client/index.ts";
 import { createServer, readMaintenanceAddress, type Server, type ServerOptions } from "../../server/index.ts";
-import { migrateSchema } from "../../stores/sqlite/schema.ts";
 import { buildTestMessage, messageCommandTestAgent } from "../../server/server.fixture.ts";
 import { runCliInTestProcess, type CliTestProcessResult } from "../cli-test-process.fixture.ts";
 import { expectFileMode, isWindows } from "../../../test/support/is-windows.ts";
@@ -51,28 +50,6 @@ describe("colloquy store", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     return JSON.parse(out) as Record<string, unknown>;
   }
-
-  it("migrate copies and migrates a file of an earlier version, with its progress, and repeats nothing", async () => {
-    const db = new DatabaseSync(file);
-    migrateSchema(db, file, 3);
-    db.close();
-    const first = await runStore("migrate", "-o", "json");
-    expect(JSON.parse(first.out)).toEqual({ file, migrated: true, backup: `${file}.schema-3.bak` });
-    expect(first.err).toContain(`is copied to ${file}.schema-3.bak before its migration from schema 3`);
-    expect(first.err).toContain("Delete this backup when you no longer need it");
-    expect(existsSync(`${file}.schema-3.bak`)).toBe(true);
-    expect(await runStoreJson("migrate")).toEqual({ file, migrated: false, backup: null });
-  });
-
-  it("migrate --no-backup makes no copy, and says so", async () => {
-    const db = new DatabaseSync(file);
-    migrateSchema(db, file, 3);
-    db.close();
-    const { out, err } = await runStore("migrate", "--no-backup");
-    expect(out).toContain("Backup: none");
-    expect(err).toContain("There is no backup for the earlier version of Colloquy");
-    expect(existsSync(`${file}.schema-3.bak`)).toBe(false);
-  });
 
   it("info shows the size and the server process, with and without a server", async () => {
     await send(await startServer(), "echo hello");

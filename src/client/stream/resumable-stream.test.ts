@@ -363,6 +363,37 @@ describe("the retries of a stream", () => {
     expect(waits).toHaveLength(3);
   });
 
+  it("continue with the complete task if the server has lost events that the client has received [E3]", async () => {
+    const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", domain: "a2a-protocol.org" };
+    const data = [{ ...info, reason: "UNAVAILABLE", metadata: { logWentBack: "true", taskId: "t" } }];
+    const { client, listCalls } = await connectToScriptedServer([
+      (response, { body }) => {
+        const error = { jsonrpc: "2.0", id: body.id, error: { code: -32603, message: "went back", data } };
+        const events = sliceNumberedEvents(0, 3).map(
+          ([id, result]) => [id, { jsonrpc: "2.0", id: body.id, result }] as [number, unknown],
+        );
+        sendTestSseEvents(response, [...events, [0, error]], "end");
+      },
+      respondWithStream([[2, createTask("TASK_STATE_COMPLETED")]], "end"),
+    ]);
+    const events = await collectStreamEventsForTest(client.stream("go"));
+    expect(events).toEqual([...TASK_EVENTS.slice(0, 3), createTask("TASK_STATE_COMPLETED")]);
+    expect(listCalls().map(({ method, after }) => [method, after])).toEqual([
+      ["SendStreamingMessage", undefined],
+      ["SubscribeToTask", undefined],
+    ]);
+  });
+
+  it("that end before the first event name the message id to reuse", async () => {
+    const { client } = await connectToScriptedServer([resetConnection], { maxRetries: 1 });
+    const messageId = "11111111-2222-4333-8444-555555555555";
+    await expect(collectStreamEventsForTest(client.stream("go", { messageId }))).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      metadata: { messageId },
+      message: expect.stringContaining(`Send it again with the messageId ${messageId}.`) as string,
+    });
+  });
+
   it("end if the server disconnects after every snapshot", async () => {
     const { client, waits } = await connectToScriptedServer(
       [respondWithStream([[0, createTask("TASK_STATE_WORKING")]], "cut")],
@@ -418,7 +449,7 @@ describe("the retries of a stream", () => {
     const { client, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
     await expect(collectStreamEventsForTest(client.stream("go"))).rejects.toMatchObject({
       reason: "UNAVAILABLE",
-      metadata: {},
+      metadata: { messageId: expect.any(String) as string },
     });
     expect(waits).toEqual([]);
   });

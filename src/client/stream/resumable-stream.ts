@@ -21,13 +21,14 @@ export interface StreamLimits {
  *
  * After a lost connection, the stream resumes with `SubscribeToTask` after its last event id. A server that
  * ignores the event id sends the complete task first, and the stream yields that task. If the task ended
- * while the connection was lost, the complete task is the last event.
+ * while the connection was lost, the complete task is the last event. If the server has lost events that the client has
+ * received, the stream also continues with the complete task.
  *
  * If the connection is lost before the first event, the client sends the same message again with the same id.
  * An agent that deduplicates messages, such as a Colloquy agent, processes the repeated message only once.
  *
  * If all attempts fail without progress, the stream rejects with `UNAVAILABLE`. The `metadata` of the
- * `UNAVAILABLE` error contains `taskId` and `lastEventId`.
+ * `UNAVAILABLE` error contains `taskId` and `lastEventId`, or the `messageId` if no event has arrived.
  */
 export async function* openResumableStream(
   transport: Transport,
@@ -61,11 +62,12 @@ export async function* openResumableStream(
       if (!isRetryable(error)) throw error;
       if (cursor.hasEnded) return;
       failure = error;
+      if (error.metadata?.["logWentBack"] === "true") cursor.forgetPosition();
       // A task can be silent for hours. If the agent still serves its stream, the silence is no failure.
       if (hasReceivedEvent && isTimeoutError(error)) backoff.reset();
     }
     if (!(await backoff.waitForRetry(failure, call.signal)))
-      throw createConnectionLostError(cursor, failure, backoff.failures);
+      throw createConnectionLostError(request, cursor, failure, backoff.failures);
     if (cursor.taskId === undefined) cursor.markMessageResent();
   }
 }
@@ -87,6 +89,7 @@ function openSendOrSubscribeStream(
 }
 
 function createConnectionLostError(
+  request: StreamRequest,
   { taskId, lastEventId }: StreamCursor,
   failure: A2AError,
   attempts: number,
@@ -94,9 +97,14 @@ function createConnectionLostError(
   const metadata: Record<string, string> = {};
   if (taskId !== undefined) metadata["taskId"] = taskId;
   if (lastEventId !== undefined) metadata["lastEventId"] = lastEventId;
+  const messageId = "send" in request ? request.send.message.messageId : "";
+  if (taskId === undefined) metadata["messageId"] = messageId;
   const [subject, advice] =
     taskId === undefined
-      ? ["The stream", "The message may or may not have arrived. Send it again with the same messageId"]
+      ? [
+          "The stream",
+          `The message may or may not have arrived. Send it again with the messageId ${messageId}`,
+        ]
       : [`The stream of task ${taskId}`, "The task may still be running. Subscribe to it again, or get it"];
   const message = `${subject} lost its connection, and ${attempts} attempts to resume it failed (${failure.message}). ${advice}.`;
   return new A2AError("UNAVAILABLE", message, { metadata, cause: failure });

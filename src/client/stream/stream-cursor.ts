@@ -44,6 +44,12 @@ export class StreamCursor {
     return this.#lastEventId;
   }
 
+  /** Makes the stream continue with the current state of the task, because the server has lost events of the task. */
+  forgetPosition(): void {
+    this.#lastEventId = undefined;
+    this.#highestEventNumber = 0;
+  }
+
   /**
    * Records that the client is about to send the message again. The agent may already have processed the
    * first attempt.

@@ -10,6 +10,7 @@ import {
 import { foldLogEvents } from "../log-events.ts";
 import type { TaskScope } from "../caller.ts";
 import type { TaskTurnStatus } from "../decide-message-outcome.ts";
+import { createLogWentBackError } from "../task-errors.ts";
 import { TaskLogTail, type TaskFeed } from "../task-feed.ts";
 import type { FollowedTurn } from "./followed-turn.ts";
 import type { FollowedPosition, FollowedTaskChange } from "./node-store.ts";
@@ -174,6 +175,11 @@ export class FollowedTask implements TaskFeed {
   /** Rejects all users of the task, because the store no longer has the task. */
   markErased(): void {
     this.#fail(A2AError.taskNotFound(this.taskId));
+  }
+
+  /** Rejects all users of the task, because the store has lost events that they have read. */
+  markWentBack(lastSeq: number): void {
+    this.#fail(createLogWentBackError(this.taskId, this.#seq, lastSeq));
   }
 
   /** Makes all readers continue with another feed, because this node starts a turn of the task. */

@@ -57,7 +57,7 @@ export class LogPoller {
     reopen: () => Promise<TaskFeed | undefined>,
   ): FollowedTask {
     const known = this.find(scope, stored.task.id);
-    if (known) {
+    if (known && !known.hasCommitFailed) {
       known.hasMoved = false;
       return known;
     }
@@ -125,6 +125,7 @@ export class LogPoller {
     for (const [at, task] of tasks.entries()) {
       const change = changes[at];
       if (change === "deleted") task.markErased();
+      else if (change && change.lastSeq < task.seq) task.markWentBack(change.lastSeq);
       else if (change) await this.#applyChange(task, change);
     }
   }

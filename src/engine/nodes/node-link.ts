@@ -26,7 +26,7 @@ export type TaskRequestHandler = (request: TaskRequest) => Promise<JsonObject | 
 export interface NodeLinkOptions {
   readonly store: TaskStore;
   readonly clock?: Clock;
-  readonly observer?: Pick<Observer, "onError">;
+  readonly observer?: Pick<Observer, "onError" | "onWarning">;
 }
 
 /**
@@ -39,7 +39,7 @@ export class NodeLink {
   readonly #store: TaskStore;
   readonly #nodes: NodeStore;
   readonly #clock: Clock;
-  readonly #observer: Pick<Observer, "onError">;
+  readonly #observer: Pick<Observer, "onError" | "onWarning">;
   readonly #handlersByAgent = new Map<string, TaskRequestHandler>();
   readonly #workListeners = new Map<string, () => void>();
   readonly #pendingAnswers = new Map<string, Deferred<JsonObject | undefined>>();
@@ -53,6 +53,7 @@ export class NodeLink {
     this.#clock = clock;
     this.#observer = observer;
     this.logs = new LogPoller(store, nodes, clock, observer);
+    store.hints?.onUnsupported?.((message) => observer.onWarning?.({ where: "store", message }));
     this.#requestPoller = new Poller(
       clock,
       () => this.#takeRequests(),

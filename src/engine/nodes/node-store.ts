@@ -90,4 +90,6 @@ export interface NodeHints {
   send(hint: NodeHint): void;
   /** Calls `listener` for each hint of another node, and after each change of `isReceiving`. Returns a function that removes it. */
   onHint(listener: (hint: NodeHint) => void): () => void;
+  /** Calls `listener` at most once, with the reason, if the database turns out to forward no hints. */
+  onUnsupported?(listener: (reason: string) => void): void;
 }

@@ -20,10 +20,10 @@ export function createEnginePushConfigs(
   { outbox, validateWebhook, createConfigOperations, redactSecrets = false }: EnginePushOptions,
   { agentId, store: { pushStore }, runners, generateId }: EnginePushConfigsDependencies,
 ): PushConfigOperations | undefined {
-  const onChange = (scope: TaskScope, taskId: string, id: string, key?: number): void => {
+  const onChange = (scope: TaskScope, taskId: string, id: string): void => {
     const runner = runners.findLive(scope, taskId);
     if (runner) runner.mayHaveWebhooks = true;
-    outbox.notifyWebhookChange(scope, taskId, id, key);
+    outbox.notifyWebhookChange(scope, taskId, id);
   };
   return (
     pushStore &&

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MemoryStore } from "../../stores/index.ts";
+import { listDueTestWebhooks } from "../../stores/task-event-logs.fixture.ts";
 import {
   alice,
   bob,
@@ -25,7 +26,7 @@ import type { DeliveryResult, WebhookNotification } from "./notification-sender.
 import { Outbox, type OutboxOptions } from "./outbox.ts";
 import { PushConfigOperations } from "./push-config-operations.ts";
 import { resolvePushLimits } from "./push-limits.ts";
-import type { WebhookProgress } from "./push-store.ts";
+import type { Webhook, WebhookProgress } from "./push-store.ts";
 
 const HOUR_MS = 3_600_000;
 const createConfigOperations: EnginePushOptions["createConfigOperations"] = (dependencies) =>
@@ -209,10 +210,10 @@ describe("the outbox", () => {
       const { run, taskId } = await startTask(it);
       await flushEventLoopForTest();
       const { pushStore } = it.store;
-      const list = pushStore.list.bind(pushStore);
+      const claim = pushStore.claim.bind(pushStore);
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
-      pushStore.list = async (...args) => {
-        const earlier = await list(...args);
+      pushStore.claim = async (...args) => {
+        const earlier = await claim(...args);
         await released;
         return earlier;
       };
@@ -225,7 +226,6 @@ describe("the outbox", () => {
       // The task of idle webhooks leaves the memory with the second flush.
       it.clock.advance(500);
       await flushEventLoopForTest();
-      expect(it.store.writes.length).toBeGreaterThan(0);
       release();
       await flushEventLoopForTest();
       expect(it.receiver.delivered).toEqual(["w: task SUBMITTED", ...lastDelivered]);
@@ -330,7 +330,7 @@ describe("the outbox", () => {
         deadLetter: { reason: "The receiver answered HTTP 503." },
       },
     ]);
-    expect(await it.store.pushStore.listDueWebhooks(0, 10)).toEqual([]);
+    expect(await listDueTestWebhooks(it.store.pushStore)).toEqual([]);
   });
 
   it("keeps retrying a failing webhook when the wall clock jumps a day ahead [E12]", async () => {
@@ -414,7 +414,7 @@ describe("the outbox", () => {
     it.clock.advance(2000);
     await closed;
     expect(it.receiver.aborted).toEqual(["hang"]);
-    expect(await it.store.pushStore.listDueWebhooks(0, 10)).toMatchObject([{ taskId, deliveredSeq: 0 }]);
+    expect(await listDueTestWebhooks(it.store.pushStore)).toMatchObject([{ taskId, deliveredSeq: 0 }]);
     expect(it.clock.pendingTimerCount).toBe(0);
   });
 
@@ -534,13 +534,16 @@ describe("the outbox", () => {
 
   it("does not send a webhook whose secrets cannot be decrypted, and reports the reason [E12]", async () => {
     const it = createOutboxFixture();
-    const list = it.store.pushStore.list.bind(it.store.pushStore);
+    const { pushStore } = it.store;
     let secretsError: string | undefined = "The secrets were encrypted with a key that is missing.";
-    it.store.pushStore.list = async (...which) =>
-      (await list(...which))?.map((webhook) => ({
-        ...webhook,
-        ...(secretsError === undefined ? {} : { secretsError }),
-      }));
+    const addError = (webhook: Webhook): Webhook => (secretsError ? { ...webhook, secretsError } : webhook);
+    const claim = pushStore.claim.bind(pushStore);
+    pushStore.claim = async (...which) => {
+      const { webhooks, mayNeedMore } = await claim(...which);
+      return { webhooks: webhooks.map(addError), mayNeedMore };
+    };
+    const claimDue = pushStore.claimDue.bind(pushStore);
+    pushStore.claimDue = async (query) => (await claimDue(query)).map(addError);
     const { run, taskId } = await startTask(it);
     run.end();
     await flushEventLoopForTest();
@@ -548,7 +551,7 @@ describe("the outbox", () => {
     expect(it.reports).toMatchObject([{ taskId, outcome: "failed", reason: secretsError }]);
     // After the operator has restored the key, the client registers nothing again.
     secretsError = undefined;
-    it.outbox.notifyWebhookChange(createTestTaskScopeForCaller(alice), taskId, "w", 1);
+    it.clock.advance(1000);
     await flushEventLoopForTest();
     expect(it.receiver.delivered).toEqual(["w: task SUBMITTED", "w: COMPLETED"]);
   });
@@ -563,7 +566,7 @@ describe("the outbox", () => {
     it.clock.advance(100);
     await closed;
     expect(it.receiver.attempts).toHaveLength(attemptCount);
-    expect(await it.store.pushStore.listDueWebhooks(0, 10)).toMatchObject([{ taskId }]);
+    expect(await listDueTestWebhooks(it.store.pushStore)).toMatchObject([{ taskId }]);
     expect(it.clock.pendingTimerCount).toBe(0);
   });
 
@@ -583,15 +586,15 @@ describe("the outbox", () => {
         `w${at}: COMPLETED`,
       ]);
     }
-    expect(await it.store.pushStore.listDueWebhooks(0, 100)).toEqual([]);
+    expect(await listDueTestWebhooks(it.store.pushStore)).toEqual([]);
   });
 
   it("loads webhooks that overflowed during a load later [E12, E14]", async () => {
     const store = new RecordingStore();
-    const due = store.pushStore.listDueWebhooks.bind(store.pushStore);
+    const due = store.pushStore.claimDue.bind(store.pushStore);
     let answer: (() => void) | undefined;
     // The query is slow and returns the state from its start.
-    store.pushStore.listDueWebhooks = async (...which) => {
+    store.pushStore.claimDue = async (...which) => {
       const found = await due(...which);
       await new Promise<void>((resolve) => (answer = resolve));
       return found;
@@ -600,7 +603,7 @@ describe("the outbox", () => {
     for (const id of ["a", "b"]) it.receiver.queuedResults.set(id, ["hang"]);
     for (const id of ["a", "b", "c"]) (await startTask(it, createWebhookConfig(id))).run.end();
     await flushEventLoopForTest();
-    store.pushStore.listDueWebhooks = due;
+    store.pushStore.claimDue = due;
     answer?.();
     await flushEventLoopForTest();
     expect(it.receiver.delivered).toEqual([]);
@@ -639,10 +642,10 @@ describe("the outbox", () => {
   it("queries the store at most once for a task without webhooks, and never for a new one", async () => {
     const it = createOutboxFixture();
     let queryCount = 0;
-    const list = it.store.pushStore.list.bind(it.store.pushStore);
-    it.store.pushStore.list = (...which) => {
+    const claim = it.store.pushStore.claim.bind(it.store.pushStore);
+    it.store.pushStore.claim = (...which) => {
       queryCount++;
-      return list(...which);
+      return claim(...which);
     };
     const { id: taskId } = getTestResponseTask(
       await it.engine.sendMessage(
@@ -731,6 +734,24 @@ describe("the outbox", () => {
     ]);
   });
 
+  it("serves an idle webhook while another webhook of the task is being retried [E12]", async () => {
+    const it = createOutboxFixture();
+    it.receiver.queuedResults.set("bad", [createFailure(), "hang"]);
+    const { run, taskId } = await startTask(it, createWebhookConfig("bad", "bad.example"));
+    await it.engine.pushConfigs?.create({ taskId, ...createWebhookConfig("good") }, alice);
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
+    it.clock.advance(500);
+    await flushEventLoopForTest();
+    // The second attempt of the first webhook does not end. The other webhook has been released.
+    it.clock.advance(500);
+    await flushEventLoopForTest();
+    expect(it.receiver.attempts.at(-1)?.webhook.config.id).toBe("bad");
+    run.end();
+    await flushEventLoopForTest();
+    expect(it.receiver.delivered).toEqual(["good: WORKING", "good: COMPLETED"]);
+  });
+
   it("stops the delivery to a webhook that is removed between two attempts [E12]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", createFailures(1));
@@ -788,10 +809,10 @@ describe("the outbox", () => {
     const { run, taskId } = await startTask(it);
     await flushEventLoopForTest();
     let queryCount = 0;
-    const list = it.store.pushStore.list.bind(it.store.pushStore);
-    it.store.pushStore.list = (...which) => {
+    const claim = it.store.pushStore.claim.bind(it.store.pushStore);
+    it.store.pushStore.claim = (...which) => {
       queryCount++;
-      return list(...which);
+      return claim(...which);
     };
     for (let at = 0; at < 10; at++) {
       run.emit(createTestChunkEvent("c"));
@@ -849,12 +870,18 @@ describe("the outbox", () => {
         const arrived: number[] = [];
         const outboxes: { alive: boolean }[] = [];
         let failuresInRow = 0;
+        let onFound: Parameters<Outbox["onWebhookFound"]>[0] = () => {};
         const start = (): Outbox => {
           const life = { alive: true };
           outboxes.push(life);
           const outbox = new Outbox({
             store,
-            clock,
+            clock: {
+              now: () => clock.now(),
+              monotonic: () => clock.monotonic(),
+              schedule: (ms, callback) => clock.schedule(ms, () => life.alive && callback()),
+              scheduleTurn: (callback) => clock.scheduleTurn(callback),
+            },
             random: () => 0.5,
             deliver: async ({ event }) => {
               if (!life.alive) return await new Promise<never>(() => {});
@@ -865,6 +892,7 @@ describe("the outbox", () => {
               return { ok: true };
             },
           });
+          outbox.onWebhookFound((...task) => onFound(...task));
           outbox.open();
           return outbox;
         };
@@ -872,7 +900,7 @@ describe("the outbox", () => {
         const shared = {
           limits: resolvePushLimits(),
           notifyCommit: (task: Parameters<Outbox["notifyCommit"]>[0]) => outbox.notifyCommit(task),
-          onWebhookFound: () => {},
+          onWebhookFound: (listener: typeof onFound) => void (onFound = listener),
         };
         const push = {
           outbox: shared as never,

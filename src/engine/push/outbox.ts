@@ -1,19 +1,24 @@
-import type { TaskScope } from "../caller.ts";
+import { FairShareLedger } from "../../data-structures/index.ts";
+import { getTaskKey, type TaskScope } from "../caller.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import { withSafeListeners, type Observer } from "../observer.ts";
 import type { TaskStore } from "../task-store.ts";
+import { DeliverySlots } from "./delivery-slots.ts";
 import type { NotificationSender, DeliveryFailure } from "./notification-sender.ts";
-import { DeliveryRateLimits } from "./delivery-rate-limits.ts";
-import { FairScheduler } from "./fair-scheduler.ts";
 import { resolvePushLimits, type PushLimits } from "./push-limits.ts";
-import type { DeliveryStepOutcome, WebhookDelivery } from "./webhook-delivery.ts";
-import { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
+import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
-import type { PushStore, WebhookRegistration } from "./push-store.ts";
-import { WebhookLeaseChecks } from "./webhook-lease-checks.ts";
 import { RunningOperationCounter } from "./running-operation-counter.ts";
-import { ActiveWebhooks, type PendingDeliveryCounts } from "./active-webhooks.ts";
-import type { TaskWithPossibleWebhooks } from "./webhook-lookups.ts";
+import { WebhookDelivery, type DeliveryStepOutcome } from "./webhook-delivery.ts";
+import { getWebhookOwner } from "./webhook-owner.ts";
+
+/** A task that reports its commits to the outbox because it may have webhooks. */
+export interface TaskWithPossibleWebhooks {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  /** If false, no webhook waits for the next commit of the task, and commits do not notify the outbox. */
+  mayHaveWebhooks: boolean;
+}
 
 export interface OutboxOptions {
   /** Store with a `pushStore`. The store must be open before the outbox is opened. */
@@ -26,105 +31,139 @@ export interface OutboxOptions {
   readonly retry?: Partial<RetryPolicy>;
   readonly limits?: Partial<PushLimits>;
   /**
-   * Maximum number of tasks whose webhooks are kept in memory. The tasks of one owner use at most as many places as
-   * remain free. The webhooks of further tasks stay in the store until other tasks are evicted. Default: 10,000.
+   * Maximum number of tasks whose webhooks this node claims at the same time. The tasks of one owner use at most as many
+   * places as remain free. The webhooks of further tasks stay in the store until other webhooks are released.
+   * Default: 10,000.
    */
   readonly maxTasks?: number;
 }
 
-/** Maximum number of hosts that the outbox remembers as responsive. */
-const MAX_RESPONSIVE_HOSTS = 10_000;
+/**
+ * Numbers of webhooks that have not received all events. `ready`: the delivery waits for a slot. `sending`: the delivery
+ * is in progress. `retry`: the delivery has failed, and waits in the store for its next attempt.
+ */
+export interface PendingDeliveryCounts {
+  readonly ready: number;
+  readonly sending: number;
+  readonly retry: number;
+}
+
+/** The webhooks of one task that this node has claimed. */
+interface ClaimedTaskWebhooks {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly deliveries: Map<number, WebhookDelivery>;
+  /** False if all webhooks of the task that can receive the next event at once are in `deliveries`. */
+  mayHaveUnclaimed: boolean;
+  /** True if all deliveries of the task have been idle since the last save of the progress. */
+  wasIdleAtSave: boolean;
+}
+
+/** A claim of the webhooks of one task that is in progress. */
+interface RunningClaim {
+  task: TaskWithPossibleWebhooks | undefined;
+  /** True if a commit is the latest reason. All active webhooks of the task then have undelivered events. */
+  isAfterCommit: boolean;
+  mustRepeat: boolean;
+}
 
 /**
- * Sends push notifications (E12). Each webhook receives the events of its task in order. The outbox retries
- * each event until the event is delivered or the webhook is dead. The task log contains the events to send.
- * For each webhook, the outbox stores only a position in the log. Commits do not wait for the outbox. A
- * commit only notifies the outbox. If the webhooks of the task are not in memory, the outbox loads the
- * webhooks from the store.
+ * Interval in milliseconds between saves of the delivery progress. After a crash, the next process repeats the
+ * deliveries of at most one interval.
+ */
+const SAVE_INTERVAL_MS = 500;
+const STORE_RETRY_MS = 1000;
+const SEARCH_PAGE_SIZE = 256;
+/** Number of polls for the webhooks that other nodes have left, until a poll searches all webhooks. */
+const POLLS_PER_SEARCH_OF_ALL = 60;
+/** Minimum delay in milliseconds before a search for retries, so that retries that are due together share a search. */
+const MIN_SEARCH_DELAY_MS = 20;
+/**
+ * Time in milliseconds for which a confirmed claim counts as held. A node that was paused for longer asks the store
+ * before it sends the next event.
+ */
+const CLAIM_CONFIRMATION_MS = 500;
+
+/**
+ * A search for due retries and for webhooks that other nodes have left, for all webhooks with undelivered events, or for
+ * all of them at the start of the process. A later kind includes the earlier kinds.
+ */
+const SEARCH_KINDS = ["due", "all", "restart"] as const;
+type SearchKind = (typeof SEARCH_KINDS)[number];
+const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
+
+/**
+ * Sends push notifications (E12). Each webhook receives the events of its task in order, at least once. The task log
+ * contains the events to send, and the store has one row per webhook: its position in the log, the time and the number
+ * of failed attempts, and the node that has claimed the webhook.
+ *
+ * A commit claims the webhooks of its task, and a search claims the webhooks whose retry is due, or that other processes
+ * have left. Each claimed webhook has a `WebhookDelivery`, which waits for a slot and sends the events. The outbox
+ * releases a webhook after the last event, after a failure, and after about a second without events. No claim runs
+ * during a save, so that a claim never reads a position that is about to change.
  */
 export class Outbox {
   readonly limits: PushLimits;
   readonly #store: TaskStore & { readonly pushStore: PushStore };
+  readonly #pushStore: PushStore;
   readonly #deliver: NotificationSender;
   readonly #observer: Observer;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #retryPolicy: RetryPolicy;
-  readonly #progressRecorder: DeliveryProgressRecorder;
-  readonly #activeWebhooks: ActiveWebhooks;
-  /** Counts running deliveries and running webhook lookups. */
+  readonly #slots: DeliverySlots;
+  readonly #maxTasks: number;
+  readonly #tasks = new Map<string, ClaimedTaskWebhooks>();
+  /** Places of the claimed tasks, by owner. */
+  readonly #places: FairShareLedger;
+  readonly #claims = new Map<string, RunningClaim>();
+  /** Reads of the store that claim webhooks. */
+  readonly #runningReads = new Set<Promise<unknown>>();
+  /** Deliveries whose progress or release is not saved. */
+  #unsaved = new Set<WebhookDelivery>();
+  /** Claimed webhooks without a place, which are released unchanged. */
+  #refused: WebhookProgress[] = [];
+  #isSaving = false;
+  #lastSave: Promise<void> = Promise.resolve();
+  #isSaveRequested = false;
+  #lastSearch: Promise<void> = Promise.resolve();
+  #nextSearch: { kind: SearchKind; readonly end: Promise<void> } | undefined;
+  /** True if a webhook has undelivered events and no place. */
+  #hasOverflow = false;
+  #pollCount = 0;
+  #retryCount = 0;
+  #cancelSaveTimer: (() => void) | undefined;
+  #cancelPoll: () => void = () => {};
+  #retryTimer: { readonly at: number; readonly cancel: () => void } | undefined;
+  /** Counts queued and running deliveries, and running claims. */
   readonly #waitGroup = new RunningOperationCounter();
-  readonly #rateLimits: DeliveryRateLimits;
-  readonly #leaseChecks: WebhookLeaseChecks;
   readonly #foundListeners: ((scope: TaskScope, taskId: string) => void)[] = [];
-  readonly #responsiveScheduler: FairScheduler<WebhookDelivery>;
-  /**
-   * Schedules deliveries to hosts that have not responded yet. New hosts have a separate scheduler, because
-   * a caller can register any number of hosts that never respond.
-   */
-  readonly #newHostScheduler: FairScheduler<WebhookDelivery>;
-  /**
-   * Schedules webhooks whose last delivery failed. Failed webhooks have a separate scheduler, so that
-   * unresponsive receivers do not use the slots of responsive receivers.
-   */
-  readonly #retryScheduler: FairScheduler<WebhookDelivery>;
-  /** Hosts whose most recent response was a success. */
-  readonly #responsiveHosts = new Set<string>();
   readonly #stopController = new AbortController();
+  /** Difference between the time of the outbox and the monotonic clock. */
+  readonly #timeOffset: number;
   #deliveredCount = 0;
   #isClosing = false;
 
   constructor(options: OutboxOptions) {
-    const { store, clock = systemClock } = options;
+    const { store, clock = systemClock, maxTasks = 10_000 } = options;
     this.limits = resolvePushLimits(options.limits);
-    const { maxConcurrent, maxPerHost } = this.limits;
     this.#store = store;
+    this.#pushStore = store.pushStore;
     this.#deliver = options.deliver;
     this.#observer = withSafeListeners(options.observer ?? {});
     this.#clock = clock;
     this.#random = options.random ?? Math.random;
     this.#retryPolicy = resolveRetryPolicy(options.retry);
-    this.#rateLimits = new DeliveryRateLimits(this.limits, clock);
-    this.#leaseChecks = new WebhookLeaseChecks(store.pushStore.leases, clock);
-    this.#responsiveScheduler = this.#createScheduler(maxConcurrent, maxPerHost);
-    this.#newHostScheduler = this.#createScheduler(Math.ceil(maxConcurrent / 2), Math.ceil(maxPerHost / 2));
-    this.#retryScheduler = this.#createScheduler(Math.ceil(maxConcurrent / 4), Math.ceil(maxPerHost / 4));
-    const onError = (error: unknown, taskId?: string): void =>
-      this.#observer.onError?.({ where: "push", error, ...(taskId === undefined ? {} : { taskId }) });
-    this.#progressRecorder = new DeliveryProgressRecorder(
-      store.pushStore,
-      clock,
-      () => this.#activeWebhooks.evictIdle(),
-      onError,
-    );
-    this.#activeWebhooks = new ActiveWebhooks({
-      store: store.pushStore,
-      clock,
-      progressRecorder: this.#progressRecorder,
-      waitGroup: this.#waitGroup,
-      maxTasks: options.maxTasks ?? 10_000,
-      onReady: (delivery) => this.#enqueue(delivery),
-      onFound: (scope, taskId) => {
-        for (const listener of this.#foundListeners) listener(scope, taskId);
-      },
-      onError,
-    });
-  }
-
-  #createScheduler(maxConcurrent: number, maxPerKey: number): FairScheduler<WebhookDelivery> {
-    return new FairScheduler({
-      maxConcurrent,
-      maxPerKey,
-      findOwnerDelay: this.#rateLimits.findOwnerDelay,
-      findKeyDelay: this.#rateLimits.findHostDelay,
-      clock: this.#clock,
-      onDelayEnd: () => this.#startReadyDeliveries(),
-    });
+    this.#slots = new DeliverySlots(this.limits, clock, () => this.#startReadyDeliveries());
+    this.#maxTasks = maxTasks;
+    this.#places = new FairShareLedger({ capacity: maxTasks });
+    this.#timeOffset = clock.now() - clock.monotonic();
   }
 
   /** Resumes the unfinished deliveries of earlier processes in the background, and polls for those of other nodes. */
   open(): void {
-    this.#activeWebhooks.startLoading();
+    this.#schedulePoll();
+    void this.#search("restart");
   }
 
   /** Number of notifications that receivers have accepted. */
@@ -132,41 +171,62 @@ export class Outbox {
     return this.#deliveredCount;
   }
 
-  /** Numbers of the webhooks in the memory of this node that have not received all events. */
+  /** Numbers of the webhooks that have not received all events. */
   get pendingDeliveryCounts(): PendingDeliveryCounts {
-    return this.#activeWebhooks.countPendingDeliveries();
+    const counts = { ready: 0, sending: 0, retry: this.#retryCount };
+    for (const { deliveries } of this.#tasks.values())
+      for (const { state } of deliveries.values())
+        if (state === "ready" || state === "sending") counts[state]++;
+    return counts;
   }
 
   /** Starts the due deliveries. Resolves once they are in memory. */
   loadDueWebhooks(): Promise<void> {
-    return this.#activeWebhooks.loadDueWebhooks();
+    return this.#search("all");
   }
 
   /** Resolves once no delivery is running. Deliveries that wait for a retry are not running. */
   async waitUntilIdle(): Promise<void> {
     await this.#waitGroup.waitForZero();
-    await this.#progressRecorder.flush();
+    await this.#save();
   }
 
   /**
-   * Calls `listener` when the store has a webhook for a task. Another node may have registered the webhook, so the
+   * Calls `listener` when this node claims a webhook of a task. Another node may have registered the webhook, so the
    * commits of the task must notify the outbox from now on.
    */
   onWebhookFound(listener: (scope: TaskScope, taskId: string) => void): void {
     this.#foundListeners.push(listener);
   }
 
-  /** Reports a commit of a task and the webhooks that the commit registered. Never throws. */
-  notifyCommit(task: TaskWithPossibleWebhooks, registered?: readonly WebhookRegistration[]): void {
-    this.#activeWebhooks.notifyCommit(task, registered);
+  /**
+   * Reports a commit of a task and the webhooks that the commit registered or replaced. Never throws. The cost of a call
+   * depends neither on the size of the task nor on the webhooks of other tasks.
+   */
+  notifyCommit(
+    task: TaskWithPossibleWebhooks,
+    registered: readonly WebhookRegistration[] = NO_REGISTRATIONS,
+  ): void {
+    const claimed = this.#tasks.get(getTaskKey(task.scope, task.taskId));
+    if (!claimed || claimed.mayHaveUnclaimed || registered.length > 0)
+      this.#claim(task.scope, task.taskId, task, true);
+    if (!claimed) return;
+    claimed.wasIdleAtSave = false;
+    for (const delivery of claimed.deliveries.values()) {
+      const isReplaced = registered.some(({ config }) => config.id === delivery.webhook.config.id);
+      if (isReplaced) this.#endOutdatedDelivery(delivery);
+      else this.#wake(delivery);
+    }
   }
 
-  /**
-   * Reports that a webhook of the task was registered, replaced, or removed. `key` is the new key of the
-   * webhook, or `undefined` if the webhook was removed.
-   */
-  notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
-    this.#activeWebhooks.notifyWebhookChange(scope, taskId, id, key);
+  /** Reports that a webhook of the task was registered, replaced, or removed. */
+  notifyWebhookChange(scope: TaskScope, taskId: string, id: string): void {
+    const claimed = this.#tasks.get(getTaskKey(scope, taskId));
+    const deliveries = [...(claimed?.deliveries.values() ?? [])];
+    const delivery = deliveries.find(({ webhook }) => webhook.config.id === id);
+    // The release of the outdated delivery is followed by a claim.
+    if (delivery) this.#endOutdatedDelivery(delivery);
+    else this.#claim(scope, taskId);
   }
 
   /**
@@ -175,102 +235,298 @@ export class Outbox {
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    this.#activeWebhooks.stopLoadingFromStore();
+    this.#cancelPoll();
+    this.#retryTimer?.cancel();
     const idle = this.#waitGroup.waitForZero();
     if (idle) {
-      const cancel = this.#clock.schedule(graceMs, () => this.#stopDeliveries());
+      const cancel = this.#clock.schedule(graceMs, () => {
+        this.#stopController.abort();
+        this.#slots.cancelDelays();
+        this.#startReadyDeliveries();
+      });
       await idle;
       cancel();
     }
     this.#stopController.abort();
-    this.#activeWebhooks.cancelRetries();
-    this.#progressRecorder.cancelScheduledFlush();
-    await this.#progressRecorder.flush();
-    await this.#activeWebhooks.releaseAllLeases();
-    this.#progressRecorder.cancelScheduledFlush();
+    await this.#lastSearch;
+    for (const claimed of this.#tasks.values()) this.#releaseIdleTask(claimed);
+    await this.#save();
+    this.#cancelSaveTimer?.();
   }
 
-  /** Ends running deliveries. Deliveries that wait end without sending an event. */
-  #stopDeliveries(): void {
-    this.#stopController.abort();
-    for (const scheduler of this.#schedulers) scheduler.cancelDelays();
-    this.#startReadyDeliveries();
+  /**
+   * Time in milliseconds since 1970. A change of the wall clock while the process runs has no effect, so that it neither
+   * ends nor delays retries.
+   */
+  #now(): number {
+    return this.#timeOffset + this.#clock.monotonic();
   }
 
-  get #schedulers(): FairScheduler<WebhookDelivery>[] {
-    return [this.#responsiveScheduler, this.#newHostScheduler, this.#retryScheduler];
+  #reportError(error: unknown, taskId?: string): void {
+    this.#observer.onError?.({ where: "push", error, ...(taskId === undefined ? {} : { taskId }) });
   }
 
-  #enqueue(delivery: WebhookDelivery): void {
-    if (this.#isClosing && delivery.state === "waiting") return;
-    delivery.state = "ready";
+  // Claims
+
+  /** Claims the webhooks of a task that have undelivered events. The task has one claim at a time. */
+  #claim(scope: TaskScope, taskId: string, task?: TaskWithPossibleWebhooks, isAfterCommit = false): void {
+    if (this.#isClosing) return;
+    const key = getTaskKey(scope, taskId);
+    const running = this.#claims.get(key);
+    if (running) {
+      running.mustRepeat = true;
+      running.isAfterCommit = isAfterCommit;
+      running.task ??= task;
+      return;
+    }
+    if (!this.#tasks.has(key) && this.#places.findRefusal(getWebhookOwner(scope), 1)) {
+      this.#hasOverflow = true;
+      return;
+    }
+    const claim = { task, isAfterCommit, mustRepeat: false };
+    this.#claims.set(key, claim);
     this.#waitGroup.increment();
-    this.#selectScheduler(delivery).enqueue(delivery.owner, delivery.host, delivery);
-    this.#startReadyDeliveries();
+    void this.#runClaim(scope, taskId, claim).finally(() => this.#waitGroup.decrement());
   }
 
-  #selectScheduler(delivery: WebhookDelivery): FairScheduler<WebhookDelivery> {
-    if (delivery.failureCount > 0) return this.#retryScheduler;
-    return this.#responsiveHosts.has(delivery.host) ? this.#responsiveScheduler : this.#newHostScheduler;
-  }
-
-  #startReadyDeliveries(): void {
-    for (const scheduler of this.#schedulers) {
-      for (let delivery = scheduler.takeNextItem(); delivery; delivery = scheduler.takeNextItem())
-        void this.#runDeliveryStep(delivery, scheduler);
+  async #runClaim(scope: TaskScope, taskId: string, claim: RunningClaim): Promise<void> {
+    const key = getTaskKey(scope, taskId);
+    try {
+      const { webhooks, mayNeedMore } = await this.#read(() => {
+        claim.mustRepeat = false;
+        return this.#pushStore.claim(scope, taskId, this.#now());
+      });
+      this.#claims.delete(key);
+      this.#startDeliveries(webhooks);
+      const { task, isAfterCommit, mustRepeat } = claim;
+      const claimed = this.#tasks.get(key);
+      if (claimed) claimed.mayHaveUnclaimed = mustRepeat || !isAfterCommit;
+      if (mustRepeat) this.#claim(scope, taskId, task, isAfterCommit);
+      else if (task && !mayNeedMore && !claimed) task.mayHaveWebhooks = false;
+    } catch (error) {
+      this.#claims.delete(key);
+      this.#reportError(error, taskId);
+      if (!this.#isClosing)
+        this.#clock.schedule(STORE_RETRY_MS, () =>
+          this.#claim(scope, taskId, claim.task, claim.isAfterCommit),
+        );
     }
   }
 
-  async #runDeliveryStep(
-    delivery: WebhookDelivery,
-    scheduler: FairScheduler<WebhookDelivery>,
-  ): Promise<void> {
-    delivery.state = "working";
+  /** Runs a claim while no save runs. A save waits for the running claims. */
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    while (this.#isSaving) await this.#lastSave;
+    const result = read();
+    const end: Promise<unknown> = result.then(
+      () => this.#runningReads.delete(end),
+      () => this.#runningReads.delete(end),
+    );
+    this.#runningReads.add(end);
+    return await result;
+  }
+
+  /** Searches the store for due webhooks. A search that waits for an earlier one serves all requests until its start. */
+  #search(kind: SearchKind): Promise<void> {
+    if (this.#nextSearch) {
+      if (SEARCH_KINDS.indexOf(kind) > SEARCH_KINDS.indexOf(this.#nextSearch.kind))
+        this.#nextSearch.kind = kind;
+      return this.#nextSearch.end;
+    }
+    this.#lastSearch = this.#lastSearch.then(() => {
+      const wanted = this.#nextSearch?.kind ?? kind;
+      this.#nextSearch = undefined;
+      return this.#runSearch(wanted);
+    });
+    this.#nextSearch = { kind, end: this.#lastSearch };
+    return this.#lastSearch;
+  }
+
+  async #runSearch(kind: SearchKind): Promise<void> {
+    if (kind !== "due") this.#hasOverflow = false;
+    try {
+      for (let after: number | undefined = 0; after !== undefined;) {
+        if (this.#isClosing) return;
+        if (this.#tasks.size >= this.#maxTasks) {
+          this.#hasOverflow = true;
+          break;
+        }
+        after = await this.#claimDuePage(kind, after);
+      }
+      const { count, nextAt } = await this.#pushStore.findRetries(this.#now());
+      this.#retryCount = count;
+      if (nextAt !== undefined) this.#scheduleRetrySearch(nextAt);
+    } catch (error) {
+      this.#reportError(error);
+      if (!this.#isClosing) this.#clock.schedule(STORE_RETRY_MS, () => void this.#search("all"));
+    }
+  }
+
+  /** Claims a page of webhooks, and resolves with the key after which the next page begins. */
+  async #claimDuePage(kind: SearchKind, after: number): Promise<number | undefined> {
+    const search = kind === "due" ? "due" : "all";
+    // No earlier process of a store with one process waits for a retry.
+    const now = kind === "restart" && !this.#isShared ? Number.MAX_SAFE_INTEGER : this.#now();
+    const query = { search, after, limit: SEARCH_PAGE_SIZE, now } as const;
+    const due = await this.#read(() => this.#pushStore.claimDue(query));
+    this.#startDeliveries(due);
+    return due.length === SEARCH_PAGE_SIZE ? due.at(-1)?.key : undefined;
+  }
+
+  #schedulePoll(): void {
+    const { pollIntervalMs } = this.#pushStore;
+    if (pollIntervalMs === undefined || this.#isClosing) return;
+    this.#cancelPoll = this.#clock.schedule(pollIntervalMs, () => {
+      const search = ++this.#pollCount % POLLS_PER_SEARCH_OF_ALL === 0 ? "all" : "due";
+      void this.#search(search).then(() => this.#schedulePoll());
+    });
+  }
+
+  #scheduleRetrySearch(at: number): void {
+    if (this.#isClosing || (this.#retryTimer && this.#retryTimer.at <= at)) return;
+    this.#retryTimer?.cancel();
+    const cancel = this.#clock.schedule(Math.max(MIN_SEARCH_DELAY_MS, at - this.#now()), () => {
+      this.#retryTimer = undefined;
+      void this.#search("due");
+    });
+    this.#retryTimer = { at, cancel };
+  }
+
+  // Deliveries
+
+  #startDeliveries(webhooks: readonly Webhook[]): void {
+    for (const webhook of webhooks) {
+      const claimed = this.#reservePlace(webhook);
+      if (!claimed) {
+        this.#hasOverflow = true;
+        this.#refuse(webhook);
+        continue;
+      }
+      claimed.wasIdleAtSave = false;
+      const known = claimed.deliveries.get(webhook.key);
+      if (known) {
+        this.#wake(known);
+        continue;
+      }
+      const delivery = new WebhookDelivery(webhook);
+      claimed.deliveries.set(webhook.key, delivery);
+      if (this.#isClosing) continue;
+      this.#enqueue(delivery);
+      for (const listener of this.#foundListeners) listener(webhook.scope, webhook.taskId);
+    }
+  }
+
+  #reservePlace({ scope, taskId }: Webhook): ClaimedTaskWebhooks | undefined {
+    const key = getTaskKey(scope, taskId);
+    const known = this.#tasks.get(key);
+    if (known) return known;
+    if (this.#places.reserve(getWebhookOwner(scope), 1)) return undefined;
+    const deliveries = new Map<number, WebhookDelivery>();
+    const claimed = { scope, taskId, deliveries, mayHaveUnclaimed: true, wasIdleAtSave: false };
+    this.#tasks.set(key, claimed);
+    return claimed;
+  }
+
+  /** Releases a webhook that has no place. Without other nodes, the claim is only in the memory of this process. */
+  #refuse(webhook: Webhook): void {
+    if (!this.#isShared) return;
+    this.#refused.push({ ...webhook, isFinished: false, isReleased: true });
+    this.#requestSave();
+  }
+
+  /** True if several nodes share the store. */
+  get #isShared(): boolean {
+    return this.#pushStore.pollIntervalMs !== undefined;
+  }
+
+  #wake(delivery: WebhookDelivery): void {
+    if (delivery.state === "idle" && !this.#isClosing) this.#enqueue(delivery);
+    else delivery.hasNewEvents = true;
+  }
+
+  /** Ends the delivery of a webhook that was replaced or removed. */
+  #endOutdatedDelivery(delivery: WebhookDelivery): void {
+    delivery.isOutdated = true;
+    if (delivery.state === "idle") this.#endDelivery(delivery);
+  }
+
+  #enqueue(delivery: WebhookDelivery): void {
+    delivery.state = "ready";
+    this.#waitGroup.increment();
+    this.#slots.enqueue(delivery);
+    this.#startReadyDeliveries();
+  }
+
+  #startReadyDeliveries(): void {
+    for (let next = this.#slots.takeNext(); next; next = this.#slots.takeNext())
+      void this.#runDeliveryStep(next);
+  }
+
+  async #runDeliveryStep(delivery: WebhookDelivery): Promise<void> {
+    delivery.state = "sending";
     const outcome = await this.#deliverLogPage(delivery);
-    scheduler.release(delivery.owner, delivery.host);
-    delivery.state = "idle";
-    if (!delivery.isObsolete) this.#applyOutcome(delivery, outcome);
+    this.#slots.release(delivery);
+    this.#applyOutcome(delivery, outcome);
     this.#startReadyDeliveries();
     this.#waitGroup.decrement();
   }
 
   async #deliverLogPage(delivery: WebhookDelivery): Promise<DeliveryStepOutcome> {
-    if (delivery.isObsolete || this.#stopController.signal.aborted) return "gone";
+    const { signal } = this.#stopController;
+    if (delivery.isOutdated || signal.aborted) return "gone";
     try {
       return await delivery.deliverLogPage({
         store: this.#store,
-        deliver: (notification, signal) => {
-          this.#rateLimits.countDelivery(delivery);
+        deliver: (notification) => {
+          this.#slots.countDelivery(delivery);
           return this.#deliver(notification, signal);
         },
-        signal: this.#stopController.signal,
+        signal,
         onDelivered: () => this.#recordDelivered(delivery),
-        maySendMore: () => this.#rateLimits.maySendMore(delivery),
-        isLeaseHeld: () => this.#leaseChecks.isHeld(delivery),
+        maySendMore: () => this.#slots.maySendMore(delivery),
+        isHeld: () => this.#isHeld(delivery),
       });
     } catch (error) {
-      this.#observer.onError?.({ where: "push", error, taskId: delivery.webhook.taskId });
+      this.#reportError(error, delivery.webhook.taskId);
       return { ok: false, reason: "the task store is not available" };
     }
   }
 
+  /** Returns whether this node still holds the webhook. */
+  #isHeld(delivery: WebhookDelivery): boolean | Promise<boolean> {
+    const now = this.#clock.monotonic();
+    if (!this.#pushStore.isHeld || now - delivery.claimConfirmedAt < CLAIM_CONFIRMATION_MS) return true;
+    return this.#pushStore.isHeld(delivery.webhook.key).then((isHeld) => {
+      if (isHeld) delivery.claimConfirmedAt = now;
+      return isHeld;
+    });
+  }
+
   #applyOutcome(delivery: WebhookDelivery, outcome: DeliveryStepOutcome): void {
-    if (outcome === "more" || (outcome === "caught up" && delivery.hasNewEvents)) this.#enqueue(delivery);
-    else if (outcome === "caught up") this.#activeWebhooks.markIdle(delivery);
-    else if (outcome === "finished") this.#recordWebhookFinished(delivery);
-    else if (outcome === "lost") this.#activeWebhooks.removeLost(delivery);
-    else if (outcome !== "gone" && !this.#stopController.signal.aborted)
-      this.#recordFailure(delivery, outcome);
+    if (delivery.isOutdated) this.#endDelivery(delivery);
+    else if (outcome === "more" || (outcome === "caught up" && delivery.hasNewEvents))
+      this.#enqueue(delivery);
+    else if (outcome === "caught up" || outcome === "gone") this.#markIdle(delivery);
+    else if (outcome === "finished") {
+      delivery.isFinished = true;
+      delivery.state = "ended";
+      this.#markUnsaved(delivery);
+    } else if (outcome === "lost") this.#forgetLostDelivery(delivery);
+    else if (this.#stopController.signal.aborted) this.#markIdle(delivery);
+    else this.#recordFailure(delivery, outcome);
+  }
+
+  #markIdle(delivery: WebhookDelivery): void {
+    delivery.state = "idle";
+    this.#scheduleSave();
   }
 
   #recordDelivered(delivery: WebhookDelivery): void {
     this.#deliveredCount++;
-    delivery.failureCount = 0;
-    delivery.clearFailingTime();
-    this.#addResponsiveHost(delivery.host);
-    if (delivery.isObsolete) return;
-    const { key, scope, taskId, config } = delivery.webhook;
-    this.#progressRecorder.recordProgress({ key, deliveredSeq: delivery.deliveredSeq, isFinished: false });
+    delivery.recordSuccess();
+    this.#slots.recordResponse(delivery.host, true);
+    this.#markUnsaved(delivery);
+    if (delivery.isOutdated) return;
+    const { scope, taskId, config } = delivery.webhook;
     this.#observer.onPush?.({
       scope,
       taskId,
@@ -280,54 +536,152 @@ export class Outbox {
     });
   }
 
-  #addResponsiveHost(host: string): void {
-    if (this.#responsiveHosts.has(host)) return;
-    const [oldest] = this.#responsiveHosts.size < MAX_RESPONSIVE_HOSTS ? [] : this.#responsiveHosts;
-    if (oldest !== undefined) this.#responsiveHosts.delete(oldest);
-    this.#responsiveHosts.add(host);
-  }
-
-  #recordWebhookFinished(delivery: WebhookDelivery): void {
-    this.#progressRecorder.recordProgress({
-      key: delivery.webhook.key,
-      deliveredSeq: delivery.deliveredSeq,
-      isFinished: true,
-    });
-    this.#activeWebhooks.remove(delivery);
-  }
-
   #recordFailure(delivery: WebhookDelivery, { reason, retryAfterMs, isPermanent }: DeliveryFailure): void {
-    const now = this.#clock.now();
+    const now = this.#now();
     const isFirstFailure = delivery.failingSince === undefined;
     delivery.failingSince ??= now;
-    const failingForMs = delivery.measureFailingTime(this.#clock);
-    delivery.failureCount++;
-    this.#responsiveHosts.delete(delivery.host);
-    delivery.releaseTaskSnapshot();
-    const { key, scope, taskId, config } = delivery.webhook;
+    delivery.failedAttempts++;
+    this.#slots.recordResponse(delivery.host, false);
+    const { scope, taskId, config } = delivery.webhook;
     const report = { scope, taskId, configId: config.id, seq: delivery.deliveredSeq + 1, reason };
-    const isDead = isPermanent || failingForMs >= this.#retryPolicy.giveUpAfterMs;
-    if (isDead || isFirstFailure) {
-      this.#progressRecorder.recordProgress({
-        key,
-        deliveredSeq: delivery.deliveredSeq,
-        isFinished: false,
-        failingSince: delivery.failingSince,
-        ...(isDead ? { deadLetter: { at: now, reason } } : {}),
-      });
-    }
-    if (isDead) {
+    if (isPermanent || now - delivery.failingSince >= this.#retryPolicy.giveUpAfterMs) {
+      delivery.deadLetter = { at: this.#clock.now(), reason };
       this.#observer.onPush?.({ ...report, outcome: "dead" });
-      this.#activeWebhooks.remove(delivery);
-      return;
+    } else {
+      const { failedAttempts } = delivery;
+      const delayMs = computeRetryDelay(failedAttempts, this.#random(), this.#retryPolicy, retryAfterMs);
+      delivery.dueAt = now + delayMs;
+      this.#observer.onPush?.({ ...report, outcome: "failed", isFirstFailure, retryInMs: delayMs });
     }
-    const delayMs = computeRetryDelay(delivery.failureCount, this.#random(), this.#retryPolicy, retryAfterMs);
-    this.#observer.onPush?.({ ...report, outcome: "failed", isFirstFailure, retryInMs: delayMs });
-    if (this.#isClosing) return;
-    delivery.state = "waiting";
-    delivery.cancelRetry = this.#clock.schedule(delayMs, () => {
-      delivery.cancelRetry = undefined;
-      this.#enqueue(delivery);
+    this.#endDelivery(delivery);
+  }
+
+  /** Ends a delivery, and saves and releases its webhook at once. */
+  #endDelivery(delivery: WebhookDelivery): void {
+    delivery.state = "ended";
+    this.#unsaved.add(delivery);
+    this.#requestSave();
+  }
+
+  /** Removes a delivery whose webhook another node has claimed or replaced. */
+  #forgetLostDelivery(delivery: WebhookDelivery): void {
+    const { scope, taskId } = delivery.webhook;
+    this.#unsaved.delete(delivery);
+    this.#removeDelivery(delivery);
+    this.#claim(scope, taskId);
+  }
+
+  #removeDelivery({ webhook }: WebhookDelivery): void {
+    const { key, scope, taskId } = webhook;
+    const taskKey = getTaskKey(scope, taskId);
+    const claimed = this.#tasks.get(taskKey);
+    if (!claimed) return;
+    claimed.deliveries.delete(key);
+    if (claimed.deliveries.size > 0) return;
+    this.#tasks.delete(taskKey);
+    this.#places.release(getWebhookOwner(scope), 1);
+    // A single owner fills half of the places, and must leave some of them before the store is read again.
+    if (this.#hasOverflow && !this.#isClosing && this.#tasks.size < this.#maxTasks / 4)
+      void this.#search("all");
+  }
+
+  // Progress
+
+  #markUnsaved(delivery: WebhookDelivery): void {
+    this.#unsaved.add(delivery);
+    this.#scheduleSave();
+  }
+
+  #scheduleSave(): void {
+    this.#cancelSaveTimer ??= this.#clock.schedule(SAVE_INTERVAL_MS, () => {
+      this.#cancelSaveTimer = undefined;
+      for (const claimed of this.#tasks.values()) this.#releaseTaskAfterSecondIdleSave(claimed);
+      void this.#save();
     });
   }
+
+  /** Requests a save in this turn of the event loop. */
+  #requestSave(): void {
+    if (this.#isSaveRequested) return;
+    this.#isSaveRequested = true;
+    queueMicrotask(() => {
+      this.#isSaveRequested = false;
+      void this.#save();
+    });
+  }
+
+  /**
+   * Releases a task whose webhooks have been idle since the last save. All webhooks of a task are released together, so
+   * that most commits of a claimed task need no claim.
+   */
+  #releaseTaskAfterSecondIdleSave(claimed: ClaimedTaskWebhooks): void {
+    if (!isIdle(claimed)) return;
+    if (claimed.wasIdleAtSave || this.#hasOverflow) this.#releaseIdleTask(claimed);
+    else {
+      claimed.wasIdleAtSave = true;
+      this.#scheduleSave();
+    }
+  }
+
+  #releaseIdleTask({ deliveries }: ClaimedTaskWebhooks): void {
+    for (const delivery of deliveries.values()) {
+      if (delivery.state !== "idle" && delivery.state !== "ended") continue;
+      delivery.state = "ended";
+      if (this.#isShared || delivery.hasUnsavedProgress) this.#unsaved.add(delivery);
+      else if (!this.#unsaved.has(delivery)) this.#removeDelivery(delivery);
+    }
+  }
+
+  /** Saves the progress of all deliveries, and releases the ended ones. A later save repeats a rejected save. */
+  #save(): Promise<void> {
+    return (this.#lastSave = this.#lastSave.then(() => this.#saveUnsaved()));
+  }
+
+  async #saveUnsaved(): Promise<void> {
+    if (this.#unsaved.size === 0 && this.#refused.length === 0) return;
+    this.#isSaving = true;
+    await Promise.all(this.#runningReads);
+    const deliveries = [...this.#unsaved];
+    const refused = this.#refused;
+    this.#unsaved = new Set();
+    this.#refused = [];
+    const progress = deliveries.map((delivery) => delivery.createProgress());
+    try {
+      await this.#pushStore.saveProgress([...progress, ...refused]);
+    } catch (error) {
+      this.#isSaving = false;
+      for (const delivery of deliveries) this.#unsaved.add(delivery);
+      this.#refused.push(...refused);
+      this.#reportError(error);
+      this.#scheduleSave();
+      return;
+    }
+    this.#isSaving = false;
+    for (const [at, delivery] of deliveries.entries())
+      this.#applySaved(delivery, progress[at] as WebhookProgress);
+  }
+
+  #applySaved(delivery: WebhookDelivery, saved: WebhookProgress): void {
+    delivery.savedSeq = saved.deliveredSeq;
+    if (saved.isReleased !== true) return;
+    const { scope, taskId } = delivery.webhook;
+    // A replacement during the save must not keep the result of the replaced webhook.
+    const hasResult = saved.isFinished || saved.dueAt !== undefined || saved.deadLetter !== undefined;
+    if (delivery.isOutdated && hasResult) {
+      this.#endDelivery(delivery);
+      return;
+    }
+    this.#removeDelivery(delivery);
+    if (saved.dueAt !== undefined) {
+      this.#retryCount++;
+      this.#scheduleRetrySearch(saved.dueAt);
+    }
+    // Another node may have committed an event while this node held the webhook.
+    if (delivery.isOutdated || (!hasResult && (delivery.hasNewEvents || this.#isShared)))
+      this.#claim(scope, taskId);
+  }
+}
+
+function isIdle({ deliveries }: ClaimedTaskWebhooks): boolean {
+  return [...deliveries.values()].every(({ state }) => state === "idle");
 }

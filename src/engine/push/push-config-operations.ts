@@ -37,11 +37,8 @@ export interface PushConfigOperationsDependencies {
   /** If true, responses omit the token and the credentials of webhook configurations. */
   readonly redactSecrets: boolean;
   readonly limits: Pick<PushLimits, "maxConfigsPerTask" | "maxConfigsPerCaller">;
-  /**
-   * Called after a webhook was registered, replaced, or removed. `key` is the new key of the webhook, or
-   * `undefined` if the webhook was removed.
-   */
-  readonly onChange: (scope: TaskScope, taskId: string, id: string, key?: number) => void;
+  /** Called after a webhook was registered, replaced, or removed. */
+  readonly onChange: (scope: TaskScope, taskId: string, id: string) => void;
 }
 
 /** Time in seconds after which a caller may register another webhook, because earlier deliveries may have ended. */
@@ -78,7 +75,7 @@ export class PushConfigOperations {
       return await store.put(scope, taskId, { config, version });
     });
     if (!webhook) throw A2AError.taskNotFound(taskId);
-    onChange(scope, taskId, config.id, webhook.key);
+    onChange(scope, taskId, config.id);
     return this.#toResponseConfig(webhook);
   }
 

@@ -29,6 +29,8 @@ export interface Webhook extends WebhookRegistration {
   readonly deliveredSeq: number;
   /** Time of the first failure in the current series of failed deliveries, in milliseconds since 1970. */
   readonly failingSince?: number;
+  /** Number of attempts since the last successful delivery, if the last attempt has failed. */
+  readonly failedAttempts?: number;
   /**
    * Description of the problem, if the store cannot decrypt the token and the credentials. `config` then contains
    * neither, and the server sends no notifications.
@@ -47,10 +49,14 @@ interface PermanentDeliveryFailure {
 /** Delivery progress of a webhook. */
 export interface WebhookProgress extends Pick<
   Webhook,
-  "key" | "deliveredSeq" | "failingSince" | "deadLetter"
+  "key" | "deliveredSeq" | "failingSince" | "failedAttempts" | "deadLetter"
 > {
   /** True if the task has ended and the webhook has received every event. */
   readonly isFinished: boolean;
+  /** Time of the next attempt in milliseconds since 1970. By default, the webhook may be claimed at once. */
+  readonly dueAt?: number;
+  /** True if the claim of this node ends. */
+  readonly isReleased?: boolean;
 }
 
 /**
@@ -77,13 +83,27 @@ export interface PushStore {
    */
   remove(scope: TaskScope, taskId: string, id: string): Promise<boolean>;
   /**
-   * Resolves with the webhooks that have undelivered events, in all scopes, in ascending order of their keys.
-   * The result contains only webhooks with a key greater than `after`.
+   * Claims the webhooks of a task that have undelivered events, whose time of the next attempt is at most `now`, and that
+   * no other living node holds. The result contains the webhooks that this node holds already.
    */
-  listDueWebhooks(after: number, limit: number): Promise<Webhook[]>;
+  claim(scope: TaskScope, taskId: string, now: number): Promise<ClaimedWebhooks>;
+  /** Claims such webhooks of all tasks. */
+  claimDue(query: DueWebhookQuery): Promise<Webhook[]>;
+  /** Counts the webhooks whose next attempt is after `now`, up to 10,000, and finds the time of the first. */
+  findRetries(now: number): Promise<WebhookRetries>;
   /**
-   * Saves the progress of several webhooks in one transaction. The progress of a webhook never decreases,
-   * and the progress of removed webhooks is ignored.
+   * Resolves with true if this node still holds the webhook, and the webhook still has the same registration. Absent if
+   * only one process can open the store.
+   */
+  isHeld?(key: number): Promise<boolean>;
+  /**
+   * Interval in milliseconds at which a node claims the webhooks that other nodes have left. `undefined` if only one
+   * process can open the store, which then delivers to all webhooks.
+   */
+  readonly pollIntervalMs?: number;
+  /**
+   * Saves the progress of several webhooks in one transaction, and ends the claims of released webhooks. The progress of
+   * a webhook never decreases, and the progress of removed webhooks is ignored.
    */
   saveProgress(progress: readonly WebhookProgress[]): Promise<void>;
   /**
@@ -98,40 +118,40 @@ export interface PushStore {
   assertCanStoreSecrets?(): void;
   /** Resolves with the dead webhooks of all scopes, starting with the newest registration. */
   listDeadWebhooks(limit: number): Promise<Webhook[]>;
-  /**
-   * Leases of this node on webhooks. `leases` is `undefined` if only one process can open the store, which then delivers
-   * to all webhooks.
-   */
-  readonly leases?: WebhookLeases;
 }
 
-/** The webhooks of one task, divided by the node that delivers their events. */
+/** The result of a claim of one task. */
 export interface ClaimedWebhooks {
-  /** Webhooks of which this node holds the lease, in the order of registration. */
-  readonly held: readonly Webhook[];
-  /** True if another living node delivers to at least one webhook that may need deliveries. */
-  readonly hasOthers: boolean;
+  /** Webhooks that this node holds and that have undelivered events, in the order of registration. */
+  readonly webhooks: readonly Webhook[];
+  /**
+   * False if each webhook of the task has received all events, is dead, or waits for a retry. A search finds the webhooks
+   * that wait for a retry, so the next commit needs no claim.
+   */
+  readonly mayNeedMore: boolean;
 }
 
 /**
- * The leases of one node on webhooks. Only the holder of a webhook's lease delivers to the webhook, so that its
- * receiver gets the events in order. The leases end with the leases of the node on tasks. While a turn runs, only the
- * node of the turn can claim the webhooks of its task, because commits notify the outbox of the same node.
+ * A search for webhooks to claim, in ascending order of their keys. While a turn runs, only the node of the turn can
+ * claim the webhooks of its task, because commits notify the outbox of the same node.
  */
-export interface WebhookLeases {
-  /** Interval in milliseconds at which a node claims the webhooks that other nodes have left. */
-  readonly pollIntervalMs: number;
-  /** Claims the webhooks of a task. Webhooks that the node holds already are part of the result. */
-  claim(scope: TaskScope, taskId: string): Promise<ClaimedWebhooks>;
+export interface DueWebhookQuery {
   /**
-   * Claims webhooks with undelivered events that no living node holds. The webhooks have a key greater than `after`,
-   * and are in ascending order of their keys. With `search: "left"`, the store finds only the webhooks of nodes that
-   * have stopped, and of tasks whose turn runs on this node. This search is fast, even if many webhooks exist. With
-   * `search: "all"`, the store examines each webhook whose task has not ended.
+   * With `due`, the store finds only the webhooks whose retry is due, the webhooks of nodes that have stopped, and the
+   * webhooks of tasks whose turn runs on this node. This search is fast, even if many webhooks exist. With `all`, the
+   * store examines each webhook whose task has not ended.
    */
-  claimDue(after: number, limit: number, search: "left" | "all"): Promise<Webhook[]>;
-  /** Resolves with true if this node still holds the lease, and the webhook still has the same registration. */
-  isHeld(key: number): Promise<boolean>;
-  /** Releases leases, so that every node can claim the webhooks. Leases of other nodes do not change. */
-  release(keys: readonly number[]): Promise<void>;
+  readonly search: "due" | "all";
+  /** The result contains only webhooks with a greater key. */
+  readonly after: number;
+  readonly limit: number;
+  /** The result contains no webhook whose next attempt is later, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The webhooks that wait for a retry. */
+export interface WebhookRetries {
+  readonly count: number;
+  /** Time of the first retry in milliseconds since 1970. */
+  readonly nextAt?: number;
 }

@@ -1,9 +1,16 @@
-import { isTerminal, type LogEvent } from "../../protocol/index.ts";
-import type { Clock } from "../clock.ts";
+import {
+  copyTask,
+  fold,
+  isEventRefusal,
+  isTerminal,
+  type LogEvent,
+  type Task,
+} from "../../protocol/index.ts";
+import type { TaskScope } from "../caller.ts";
+import { readLog } from "../read-task-log.ts";
 import type { TaskStore } from "../task-store.ts";
-import type { NotificationSender, DeliveryResult, DeliveryFailure } from "./notification-sender.ts";
-import { TaskSnapshotAtSeq } from "./task-snapshot-at-seq.ts";
-import type { Webhook, WebhookRegistration } from "./push-store.ts";
+import type { DeliveryResult, DeliveryFailure, WebhookNotification } from "./notification-sender.ts";
+import type { Webhook, WebhookProgress } from "./push-store.ts";
 import { getWebhookOwner } from "./webhook-owner.ts";
 
 /**
@@ -15,58 +22,63 @@ const MAX_DELIVERY_STEP_LOG_PAGE_SIZE = { events: 32, maxBytes: 256 * 1024 };
 /** A2A version whose push notifications contain the entire task. */
 const A2A_VERSION_PUSHING_ENTIRE_TASKS = "0.3";
 
-/** State of a delivery. A delivery is idle, ready to start, working, or waiting for a retry. */
-type DeliveryPhase = "idle" | "ready" | "working" | "waiting";
+/**
+ * State of a delivery. An idle delivery has sent all events. A ready delivery waits for a slot. An ended delivery waits
+ * for the save of its progress, which releases its webhook.
+ */
+type DeliveryState = "idle" | "ready" | "sending" | "ended";
 
 /**
  * Result of a delivery step. After a delivery step, the delivery has caught up with the log, has more events
- * to send, has sent the task's last event, is obsolete, has lost its lease, or has failed.
+ * to send, has sent the task's last event, is outdated, has lost its claim, or has failed.
  */
 export type DeliveryStepOutcome = "caught up" | "more" | "finished" | "gone" | "lost" | DeliveryFailure;
 
 /** Where a delivery step reads events, and how it sends them. */
 interface DeliveryStepContext {
   readonly store: TaskStore;
-  readonly deliver: NotificationSender;
+  readonly deliver: (notification: WebhookNotification) => Promise<DeliveryResult>;
   readonly signal: AbortSignal;
   /** Called after each delivered event. */
   readonly onDelivered: () => void;
   /** Returns whether a further event may be sent now. */
   readonly maySendMore: () => boolean;
-  /** Returns whether this node may deliver to the webhook. */
-  readonly isLeaseHeld: () => boolean | Promise<boolean>;
+  /** Returns whether this node still holds the webhook. */
+  readonly isHeld: () => boolean | Promise<boolean>;
 }
 
-/** Delivers the events of a task to one webhook in order. */
+/** Delivers the events of a task in order to one webhook that this node has claimed. */
 export class WebhookDelivery {
   readonly webhook: Webhook;
   /** Host and port of the webhook's URL. Deliveries to the same host share limits. */
   readonly host: string;
   /** Owner whose fair share the delivery uses. */
   readonly owner: string;
-  state: DeliveryPhase = "idle";
+  state: DeliveryState = "idle";
   /** True if the log has new events since the delivery last read the log. */
   hasNewEvents = false;
-  failureCount = 0;
-  /** Wall-clock time of the first failure since the last success, in milliseconds since 1970. */
+  /** True if the webhook was registered again or removed. Failures of an outdated delivery are ignored. */
+  isOutdated = false;
+  /** True if the webhook has received the last event of its task. */
+  isFinished = false;
+  failedAttempts: number;
+  /** Time of the first failure since the last success, in milliseconds since 1970. */
   failingSince: number | undefined;
-  /**
-   * True if the webhook registration was changed or removed. Later results of an obsolete delivery are
-   * ignored.
-   */
-  isObsolete = false;
-  cancelRetry: (() => void) | undefined;
-  /** Monotonic time in milliseconds at which this node last knew that it holds the lease of the webhook. */
-  leaseConfirmedAt: number = Number.NEGATIVE_INFINITY;
+  /** Time of the next attempt, if the last attempt has failed. */
+  dueAt: number | undefined;
+  deadLetter: Webhook["deadLetter"];
+  /** Monotonic time in milliseconds at which this node last knew that it holds the webhook. */
+  claimConfirmedAt: number = Number.NEGATIVE_INFINITY;
+  /** Sequence number of the last event whose delivery is saved. */
+  savedSeq: number;
   #deliveredSeq: number;
-  /** Monotonic time that corresponds to `failingSince`. */
-  #failingSinceMonotonic: number | undefined;
   #taskSnapshot: TaskSnapshotAtSeq | undefined;
 
-  constructor(webhook: Webhook, seq: number = webhook.deliveredSeq) {
+  constructor(webhook: Webhook) {
     this.webhook = webhook;
     this.failingSince = webhook.failingSince;
-    this.#deliveredSeq = Math.max(seq, webhook.deliveredSeq);
+    this.failedAttempts = webhook.failedAttempts ?? 0;
+    this.#deliveredSeq = this.savedSeq = webhook.deliveredSeq;
     this.host = getHost(webhook.config.url);
     this.owner = getWebhookOwner(webhook.scope);
   }
@@ -76,53 +88,50 @@ export class WebhookDelivery {
     return this.#deliveredSeq;
   }
 
-  /**
-   * Returns for how many milliseconds deliveries have failed. Only the failing time of an earlier process is
-   * measured with the wall clock, so a change of the clock cannot end the retries of this process early.
-   */
-  measureFailingTime(clock: Clock): number {
-    const monotonicNow = clock.monotonic();
-    const now = clock.now();
-    this.#failingSinceMonotonic ??= monotonicNow - Math.max(0, now - (this.failingSince ?? now));
-    return monotonicNow - this.#failingSinceMonotonic;
+  get hasUnsavedProgress(): boolean {
+    return this.#deliveredSeq > this.savedSeq;
   }
 
-  clearFailingTime(): void {
-    this.failingSince = this.#failingSinceMonotonic = undefined;
+  recordSuccess(): void {
+    this.failedAttempts = 0;
+    this.failingSince = undefined;
   }
 
-  /** Returns false if the webhook was registered again with a different configuration or A2A version. */
-  hasUnchangedRegistration({ config, version }: WebhookRegistration): boolean {
-    const { webhook } = this;
-    return webhook.version === version && JSON.stringify(webhook.config) === JSON.stringify(config);
+  /** Returns the progress to save. An ended delivery releases its webhook. */
+  createProgress(): WebhookProgress {
+    const { webhook, isOutdated, failingSince, failedAttempts, dueAt, deadLetter } = this;
+    const { key } = webhook;
+    const isReleased = this.state === "ended";
+    const progress = { key, deliveredSeq: this.#deliveredSeq, isFinished: false, isReleased };
+    if (isOutdated) return progress;
+    return {
+      ...progress,
+      isFinished: this.isFinished,
+      ...(failingSince === undefined ? {} : { failingSince, failedAttempts }),
+      ...(dueAt === undefined ? {} : { dueAt }),
+      ...(deadLetter ? { deadLetter } : {}),
+    };
   }
 
   /**
    * Delivers one page of the log. The step ends early, with the outcome `more`, if `maySendMore` returns false after a
    * delivered event.
    */
-  async deliverLogPage({
-    store,
-    deliver,
-    signal,
-    onDelivered,
-    maySendMore,
-    isLeaseHeld,
-  }: DeliveryStepContext): Promise<DeliveryStepOutcome> {
+  async deliverLogPage(context: DeliveryStepContext): Promise<DeliveryStepOutcome> {
+    const { store, signal, onDelivered, maySendMore, isHeld } = context;
     const { scope, taskId } = this.webhook;
     this.hasNewEvents = false;
     const events = await store.readEvents(scope, taskId, this.#deliveredSeq, MAX_DELIVERY_STEP_LOG_PAGE_SIZE);
     if (events.length === 0) return "caught up";
     for (const [at, event] of events.entries()) {
-      if (this.isObsolete || signal.aborted) return "gone";
-      const next = events[at + 1];
-      if (await this.#shouldSkipEvent(store, event, next)) {
+      if (this.isOutdated || signal.aborted) return "gone";
+      if (await this.#shouldSkipEvent(store, event, events[at + 1])) {
         this.#deliveredSeq = event.seq;
         continue;
       }
-      const isHeld = isLeaseHeld();
-      if (isHeld !== true && !(await isHeld)) return "lost";
-      const outcome = await this.#deliverEvent(deliver, event, signal);
+      const held = isHeld();
+      if (held !== true && !(await held)) return "lost";
+      const outcome = await this.#deliverEvent(context, event);
       if (!outcome.ok) return outcome;
       this.#deliveredSeq = event.seq;
       onDelivered();
@@ -130,10 +139,6 @@ export class WebhookDelivery {
       if (!maySendMore()) return "more";
     }
     return "more";
-  }
-
-  releaseTaskSnapshot(): void {
-    this.#taskSnapshot = undefined;
   }
 
   /**
@@ -150,16 +155,12 @@ export class WebhookDelivery {
     return "message" in event.event;
   }
 
-  async #deliverEvent(
-    deliver: NotificationSender,
-    event: LogEvent,
-    signal: AbortSignal,
-  ): Promise<DeliveryResult> {
+  async #deliverEvent({ deliver }: DeliveryStepContext, event: LogEvent): Promise<DeliveryResult> {
     const task = this.#taskSnapshot?.task;
     const { secretsError } = this.webhook;
     if (secretsError !== undefined) return { ok: false, reason: secretsError };
     try {
-      return await deliver({ webhook: this.webhook, event, ...(task ? { task } : {}) }, signal);
+      return await deliver({ webhook: this.webhook, event, ...(task ? { task } : {}) });
     } catch (error) {
       return { ok: false, reason: error instanceof Error ? error.message : String(error) };
     }
@@ -173,4 +174,43 @@ function isTerminalEvent({ event }: LogEvent): boolean {
 
 function getHost(url: string): string {
   return URL.parse(url)?.host ?? "";
+}
+
+/** The state of a task at one position in its log. `TaskSnapshotAtSeq` advances event by event. */
+export class TaskSnapshotAtSeq {
+  #task: Task | undefined;
+  #seq: number;
+
+  private constructor(task: Task | undefined, seq: number) {
+    this.#task = task;
+    this.#seq = seq;
+  }
+
+  /** Loads the state of the task at `seq`. The sequence number `seq` can be far behind the end of the log. */
+  static async loadAtSeq(
+    store: TaskStore,
+    scope: TaskScope,
+    taskId: string,
+    seq: number,
+  ): Promise<TaskSnapshotAtSeq> {
+    const newest = seq > 0 ? await store.load(scope, taskId) : undefined;
+    if (newest?.seq === seq) return new TaskSnapshotAtSeq(newest.task, seq);
+    const snapshot = new TaskSnapshotAtSeq(undefined, 0);
+    for await (const event of readLog(store, { scope, taskId }, 0, seq)) snapshot.apply(event);
+    return snapshot;
+  }
+
+  /** Applies the next event to the task. `TaskSnapshotAtSeq` ignores events that were already applied. */
+  apply(event: LogEvent): void {
+    if (event.seq <= this.#seq) return;
+    const folded = fold(this.#task, event.event);
+    // Logged events were validated when they were accepted.
+    if (!isEventRefusal(folded)) this.#task = folded;
+    this.#seq = event.seq;
+  }
+
+  /** Returns a copy of the task that later events do not change. */
+  get task(): Task | undefined {
+    return this.#task && copyTask(this.#task);
+  }
 }

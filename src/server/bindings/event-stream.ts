@@ -143,7 +143,9 @@ class EventStream implements SwapRemoveSetItem {
     let lastEvent: LogEvent | undefined;
     try {
       for (;;) {
-        const events = await this.#subscription.next();
+        const next = this.#subscription.next();
+        // Without a promise, the events of one turn of the event loop need no further turn.
+        const events = next instanceof Promise ? await next : next;
         if (!events) break;
         lastEvent = events.at(-1);
         // One write sends the events that are ready, up to `MAX_CHUNK_LENGTH`.

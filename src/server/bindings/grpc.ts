@@ -3,11 +3,17 @@ import type { Caller, Subscription } from "../../engine/index.ts";
 import type {
   GrpcResponseOrFailure,
   GrpcFailure,
-  IncomingCall,
-  GrpcResponseMessageSink,
+  GrpcMethod,
+  GrpcServerCall,
   ServerTls,
 } from "../../grpc/index.ts";
-import { A2AError, type JsonObject, type LogEvent, type StreamingOperation } from "../../protocol/index.ts";
+import {
+  A2AError,
+  type AgentInterface,
+  type EventEncoder,
+  type JsonObject,
+  type StreamingOperation,
+} from "../../protocol/index.ts";
 import {
   negotiateVersion,
   toGrpcError,
@@ -20,9 +26,10 @@ import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createConnectionGuard } from "../connection-guard.ts";
 import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";
-import { buildGrpcInterfaces, formatAgentSelectingTenant } from "./grpc-interfaces.ts";
+import type { ByteAccount } from "../byte-ledger/byte-ledger.ts";
+import type { ClientCertificate, RequestMetadata } from "../http-exchange.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
-import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
+import { buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError, SERVER_CLOSED_STREAM } from "./event-stream.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 import { reportRequest } from "../report-request.ts";
@@ -96,6 +103,9 @@ const DEFAULT_MAX_CALLS = 10_000;
 /** Time in milliseconds in which a request message must arrive, as for HTTP requests. */
 const RECEIVE_REQUEST_MS = 120_000;
 
+/** Maximum number of bytes of events that the server writes at once, unless one event is larger. */
+const MAX_WRITE_BYTES = 64 * 1024;
+
 /** Starts the gRPC listener (A2A §10), and imports the optional gRPC packages. */
 export async function startGrpcServer(
   context: RouterContext,
@@ -121,13 +131,15 @@ export async function startGrpcServer(
         socket.destroy(),
       ),
       scheduleCall: (remoteAddress, start) => callQueue.start(getAddressHolderKey(remoteAddress), start),
-      handleCall: (call) =>
-        reportRequest(
-          context.observer,
-          { method: "gRPC", path: call.method.path, header: (name) => call.header(name) },
-          (reply) => ("failure" in reply ? reply.failure.status : "OK"),
-          () => dispatcher.handleCall(call),
-        ),
+      handleCall: !context.observer.onRequest
+        ? (call) => dispatcher.handleCall(call)
+        : (call) =>
+            reportRequest(
+              context.observer,
+              { method: "gRPC", path: call.method.path, header: (name) => call.header(name) },
+              (reply) => ("failure" in reply ? reply.failure.status : "OK"),
+              () => dispatcher.handleCall(call),
+            ),
     })
     .catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : "unknown";
@@ -168,7 +180,7 @@ async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")>
   }
 }
 
-function selectProtoDialect(call: IncomingCall, leniency: PeerLeniency): ProtoDialect {
+function selectProtoDialect(call: GrpcServerCall, leniency: PeerLeniency): ProtoDialect {
   return call.service.version === "1.0"
     ? v1.protoDialect
     : v0_3.selectProtoDialect(call.header("user-agent"), leniency);
@@ -190,11 +202,7 @@ class GrpcCallDispatcher {
   readonly #httpServer: HttpServerInfo;
   readonly #callShares: GrpcCallShares;
   readonly #openSubscriptions = new Set<Subscription>();
-  /**
-   * Encoded events by dialect. The server encodes each event only once per dialect, even for several
-   * subscribers.
-   */
-  readonly #encodedEvents = new WeakMap<ProtoDialect, WeakMap<LogEvent, Uint8Array>>();
+  readonly #eventEncoders = new Map<ProtoDialect, EventEncoder<Uint8Array>>();
 
   constructor(context: RouterContext, httpServer: HttpServerInfo, maxCalls: number) {
     this.#context = context;
@@ -207,8 +215,8 @@ class GrpcCallDispatcher {
   }
 
   /** Handles a gRPC call. Never rejects, because every error becomes a gRPC failure response. */
-  async handleCall(call: IncomingCall): Promise<GrpcResponseOrFailure> {
-    const startMs = performance.now();
+  async handleCall(call: GrpcServerCall): Promise<GrpcResponseOrFailure> {
+    const startMs = this.#context.recordRefusal ? performance.now() : 0;
     const account = new GrpcCallAccount(this.#callShares, call);
     call.onClose(() => account.close());
     const progress: CallProgress = { hasOperation: false };
@@ -235,23 +243,14 @@ class GrpcCallDispatcher {
   }
 
   async #executeCall(
-    call: IncomingCall,
+    call: GrpcServerCall,
     account: GrpcCallAccount,
     progress: CallProgress,
   ): Promise<GrpcResponseOrFailure> {
     account.open();
-    const { method, remoteAddress } = call;
+    const { method } = call;
     const { byteAccount } = account;
-    const request = {
-      method: "POST",
-      path: method.path,
-      query: "",
-      origin: this.#resolveHttpOrigin(call),
-      header: (name: string) => call.header(name),
-      certificate: () => call.certificate(),
-      remoteAddress,
-      byteAccount,
-    };
+    const request = new GrpcRequest(call, byteAccount, this.#context.publicUrl, this.#httpServer.port);
     const caller = await authenticateCaller(request, this.#context.authenticate);
     account.assignToCaller(caller);
     progress.caller = caller;
@@ -263,29 +262,22 @@ class GrpcCallDispatcher {
     const { agent, params } = this.#resolveAgent(decodeRequest(method, bytes, this.#context.maxJsonValues));
     byteAccount.releaseBodyBytes();
     progress.hasOperation = true;
-    const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
-      codec: dialect,
-      binding: "GRPC",
-      version,
-      params,
-      peerLeniency,
-    });
+    const operation = { codec: dialect, binding: "GRPC", version, params, peerLeniency } as const;
+    const outcome = await this.#context.handleOperation(
+      { request, agent, caller },
+      method.operation,
+      operation,
+    );
+    const { headers } = outcome;
     const watchWrite = (disconnect: () => void): (() => void) =>
       this.#httpServer.stallWatch.watch(byteAccount.holder, disconnect);
     if ("stream" in outcome) {
       const { stream } = outcome;
-      return { headers, watchWrite, body: (sink) => void this.#writeEvents(stream, call, account, sink) };
+      return { headers, watchWrite, body: () => void this.#writeEvents(stream, call, dialect, account) };
     }
     const body = method.response.encode(dialect.toProtoResponseMessage(method.operation, outcome.result));
     byteAccount.reserveResponseText(body.length);
     return { headers, watchWrite, body };
-  }
-
-  /** Returns the HTTP origin of this server for a gRPC client. */
-  #resolveHttpOrigin(call: IncomingCall): string {
-    const host = `http://${call.header("host") ?? ""}`;
-    const { hostname } = new URL(URL.canParse(host) ? host : "http://127.0.0.1");
-    return this.#context.publicUrl ?? `http://${hostname}:${this.#httpServer.port}`;
   }
 
   /**
@@ -304,44 +296,58 @@ class GrpcCallDispatcher {
   /** Writes the events of a subscription to a gRPC call, as fast as the client reads them. */
   async #writeEvents(
     subscription: Subscription,
-    call: IncomingCall,
+    call: GrpcServerCall,
+    dialect: ProtoDialect,
     account: GrpcCallAccount,
-    sink: GrpcResponseMessageSink,
   ): Promise<void> {
     this.#openSubscriptions.add(subscription);
     call.onClose((interruption) => subscription.close(interruption));
-    const dialect = selectProtoDialect(call, this.#context.peerLeniency);
-    const { method, service } = call;
-    const operation = method.operation as StreamingOperation;
-    const encodedEvents = this.#encodedEvents.get(dialect) ?? new WeakMap<LogEvent, Uint8Array>();
-    this.#encodedEvents.set(dialect, encodedEvents);
+    const operation = call.method.operation as StreamingOperation;
+    const encoder = this.#getEventEncoder(dialect, call.method);
+    let messages: Uint8Array[] = [];
+    let size = 0;
+    const flush = (): Promise<void> | undefined => {
+      account.reserveUnreadBytes(call.unreadBytes + size);
+      const drained = call.write(messages);
+      messages = [];
+      size = 0;
+      return drained;
+    };
     try {
-      for (;;) {
-        const events = await subscription.next();
-        if (!events) break;
+      for (let events = await subscription.next(); events; events = await subscription.next()) {
         for (const event of events) {
-          let binary = encodedEvents.get(event);
-          if (!binary)
-            encodedEvents.set(
-              event,
-              (binary = method.response.encode(dialect.toProtoResponseMessage(operation, event.event))),
-            );
-          account.reserveUnreadBytes(sink.unreadBytes + binary.length);
-          const drained = sink.write(binary);
-          if (dialect.isLastEvent?.(event, operation)) return sink.end();
-          if (drained) await drained;
+          const message = event.encodeWith(encoder);
+          if (size > 0 && size + message.length > MAX_WRITE_BYTES) await flush();
+          messages.push(message);
+          size += message.length;
+          if (dialect.isLastEvent?.(event, operation)) {
+            void flush();
+            return call.end();
+          }
         }
+        const drained = flush();
+        if (drained) await drained;
       }
       if (!subscription.isComplete) throw createStreamInterruptedError();
-      sink.end();
+      call.end();
     } catch (error) {
       subscription.close({ reason: "cut", error: A2AError.from(error).reason });
-      sink.end(this.#toFailure("stream", error, service.version));
+      call.end(this.#toFailure("stream", error, call.service.version));
     } finally {
       subscription.close();
       this.#openSubscriptions.delete(subscription);
       if (call.isClosed) account.close();
     }
+  }
+
+  /** Returns the encoder of a dialect. It stays the same, so that each event is encoded once for all its readers. */
+  #getEventEncoder(dialect: ProtoDialect, { operation, response }: GrpcMethod): EventEncoder<Uint8Array> {
+    let encoder = this.#eventEncoders.get(dialect);
+    if (!encoder) {
+      encoder = (event) => response.encode(dialect.toProtoResponseMessage(operation, event));
+      this.#eventEncoders.set(dialect, encoder);
+    }
+    return encoder;
   }
 
   #toFailure(where: string, error: unknown, version: ProtocolVersion): GrpcFailure {
@@ -352,11 +358,75 @@ class GrpcCallDispatcher {
   }
 }
 
+/** The metadata of a gRPC call, as the server sees the metadata of an HTTP request. */
+class GrpcRequest implements RequestMetadata {
+  readonly method = "POST";
+  readonly query = "";
+  readonly path: string;
+  readonly remoteAddress: string | undefined;
+  readonly byteAccount: ByteAccount;
+  readonly #call: GrpcServerCall;
+  readonly #publicUrl: string | undefined;
+  readonly #httpPort: number;
+
+  constructor(
+    call: GrpcServerCall,
+    byteAccount: ByteAccount,
+    publicUrl: string | undefined,
+    httpPort: number,
+  ) {
+    this.path = call.method.path;
+    this.remoteAddress = call.remoteAddress;
+    this.byteAccount = byteAccount;
+    this.#call = call;
+    this.#publicUrl = publicUrl;
+    this.#httpPort = httpPort;
+  }
+
+  header(name: string): string | undefined {
+    return this.#call.header(name);
+  }
+
+  certificate(): ClientCertificate | undefined {
+    return this.#call.certificate();
+  }
+
+  /** HTTP origin of this server for the client. */
+  get origin(): string {
+    if (this.#publicUrl !== undefined) return this.#publicUrl;
+    const host = `http://${this.header("host") ?? ""}`;
+    const { hostname } = new URL(URL.canParse(host) ? host : "http://127.0.0.1");
+    return `http://${hostname}:${this.#httpPort}`;
+  }
+}
+
+/**
+ * Returns the gRPC interfaces of one A2A version. A2A 0.3 interfaces cannot contain a tenant. If a tenant is
+ * required, the result for A2A 0.3 is therefore empty.
+ */
+function buildGrpcInterfaces(
+  protocolVersion: ProtocolVersion,
+  url: string,
+  tenant: string | undefined,
+): AgentInterface[] {
+  const common = { url, protocolBinding: "GRPC", protocolVersion };
+  if (!tenant) return [common];
+  return protocolVersion === "0.3" ? [] : [{ ...common, tenant }];
+}
+
+/**
+ * Returns the `tenant` value that selects an agent in gRPC calls. The value consists of the agent id and the
+ * optional tenant name.
+ */
+function formatAgentSelectingTenant({ id }: ServedAgent, tenant: string | undefined): string {
+  return tenant ? `${id}/${tenant}` : id;
+}
+
 /**
  * Returns the A2A version of a gRPC call. The name of the gRPC service determines the version. Throws an
  * error if the metadata of the gRPC call specifies a different version (A2A §3.6.2).
  */
-function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
+function negotiateCallVersion(call: GrpcServerCall): ProtocolVersion {
   const { version } = call.service;
   return negotiateVersion({
     header: call.header("a2a-version"),
@@ -371,7 +441,7 @@ function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
 const PROTO_FIELDS_PER_JSON_VALUE = 2;
 
 function decodeRequest(
-  { request }: IncomingCall["method"],
+  { request }: GrpcServerCall["method"],
   requestBytes: Uint8Array,
   maxJsonValues: number,
 ): JsonObject {

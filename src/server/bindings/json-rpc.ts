@@ -12,7 +12,6 @@ import {
   type ProtocolVersion,
 } from "../../wire/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createJsonReply, type HttpReply, type HttpRequest, type RequestMetadata } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";
 import { reserveEncodedResponse } from "../response-reservation.ts";
@@ -21,7 +20,7 @@ import { createLastEventMatcher, EVENT_STREAM_HEADERS, type EventStreamEncoder }
 import { loadSimpleDialect, loadV03 } from "./load-v0-3.ts";
 import {
   buildExtendedCardCacheHeaders,
-  handleOperation,
+  authenticateRequest,
   resolveErrorReplyVersion,
   buildErrorHeaders,
   resolveProtocolVersion,
@@ -45,8 +44,8 @@ export async function handleJsonRpc(
   let dialect: JsonRpcDialect | undefined;
   let createErrorReply = createJsonRpcErrorReply;
   try {
-    caller = await authenticateCaller(request, context.authenticate);
-    request.byteAccount?.assignToCaller(caller);
+    const authenticated = await authenticateRequest(request, agent, context);
+    ({ caller } = authenticated);
     assertJsonContentType(request);
     const { envelope, bodyLength } = await readJsonRpcRequest(request, context);
     id = envelope.id;
@@ -57,30 +56,25 @@ export async function handleJsonRpc(
     if (!operation) throw await createUnknownMethodError(method, version);
     if (version === "0.3" && isStreamingOperation(operation)) createErrorReply = createStreamErrorReply;
 
-    const { autoMessageId, peerLeniency } = context;
-    const encoded = {
+    hasOperation = true;
+    const outcome = await context.handleOperation(authenticated, operation, {
       codec: dialect,
-      binding: "JSONRPC" as const,
+      binding: "JSONRPC",
       version,
       params,
       bodyLength,
-      peerLeniency,
-      autoMessageId,
+      peerLeniency: context.peerLeniency,
+      autoMessageId: context.autoMessageId,
       serviceDefaults: dialect,
-    };
-    hasOperation = true;
-    const outcome = await handleOperation({ request, agent, caller }, operation, encoded);
+    });
     if ("stream" in outcome) {
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
     const resultJson = await stringifyResult(dialect.toResultJson(operation, outcome.result), outcome.size);
-    const isLarge = reserveEncodedResponse(request.byteAccount, resultJson);
+    await reserveEncodedResponse(request.byteAccount, resultJson);
     const headers = { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) };
-    const reply = createJsonReply(200, encodeJsonRpcResult(id, resultJson), headers);
-    const usedDialect = dialect;
-    if (isLarge) return { ...reply, createRefusal: (error) => createErrorReply(id, error, usedDialect) };
-    return reply;
+    return createJsonReply(200, encodeJsonRpcResult(id, resultJson), headers);
   } catch (thrown) {
     dialect ??= await resolveErrorDialect(request, context);
     const isInvalidRequest = thrown instanceof JsonRpcRequestError;
@@ -106,12 +100,21 @@ export async function handleJsonRpc(
 }
 
 /** Reads and decodes a request, so that only its length remains of the body while the operation runs. */
-async function readJsonRpcRequest(
+function readJsonRpcRequest(
   request: HttpRequest,
   { maxBodyBytes, maxJsonValues }: BindingContext,
-): Promise<{ readonly envelope: JsonRpcRequest; readonly bodyLength: number }> {
-  const body = await request.text(maxBodyBytes);
-  return { envelope: decodeJsonRpcRequest(body, maxJsonValues), bodyLength: body.length };
+): DecodedJsonRpcRequest | Promise<DecodedJsonRpcRequest> {
+  const decode = (body: string): DecodedJsonRpcRequest => ({
+    envelope: decodeJsonRpcRequest(body, maxJsonValues),
+    bodyLength: body.length,
+  });
+  const body = request.text(maxBodyBytes);
+  return typeof body === "string" ? decode(body) : body.then(decode);
+}
+
+interface DecodedJsonRpcRequest {
+  readonly envelope: JsonRpcRequest;
+  readonly bodyLength: number;
 }
 
 async function loadDialect(version: ProtocolVersion): Promise<JsonRpcDialect> {

@@ -12,6 +12,8 @@ import {
   type ProtocolVersion,
   type SpecPatchVersion,
 } from "../../wire/index.ts";
+import type { TenantAcceptanceCheck } from "../accepted-tenants.ts";
+import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { AuthChallengeError, createUnauthenticatedError } from "../auth/authenticator.ts";
 import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
 import { assertValidIds } from "../assert-valid-ids.ts";
@@ -23,11 +25,12 @@ import type { HttpRequest, RequestMetadata } from "../http-exchange.ts";
 import type { EventStreamRegistry, UnknownToA2AErrorConverter } from "./event-stream.ts";
 import { assertAcceptedInputModes } from "../input-modes.ts";
 import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
-import type { ObservedOperation } from "../telemetry/operation-observer.ts";
+import type { ObservedOperation, OperationObserver } from "../telemetry/operation-observer.ts";
 import type { OperationResultOrStream } from "../operation-outcome.ts";
-import { performOperation } from "../perform-operation.ts";
+import { composePerformOperation, type OperationPerformer } from "../perform-operation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import type { RefusedRequest } from "../traffic/refusal-recorder.ts";
+import type { TrafficRecording } from "../traffic/traffic-recording.ts";
 
 /** Server settings and services that the protocol bindings use to handle a request. */
 export interface BindingContext {
@@ -50,6 +53,7 @@ export interface BindingContext {
   readonly eventStreams: EventStreamRegistry;
   /** Authenticates a request. The server has no `authenticate` function if all requests are anonymous. */
   readonly authenticate: AuthenticateFunction | undefined;
+  readonly handleOperation: OperationHandler;
   readonly reportError: UnknownToA2AErrorConverter;
   /** Records a request that is refused before the operation is known. Undefined if the server has no record. */
   readonly recordRefusal: ((refusal: RefusedRequest) => void) | undefined;
@@ -66,6 +70,17 @@ export interface AuthenticatedRequest<R extends RequestMetadata = HttpRequest> {
   readonly request: R;
   readonly agent: ServedAgent;
   readonly caller: Caller;
+}
+
+/** Authenticates the caller of a request, before the server reads the body. */
+export async function authenticateRequest(
+  request: HttpRequest,
+  agent: ServedAgent,
+  { authenticate }: BindingContext,
+): Promise<AuthenticatedRequest> {
+  const caller = await authenticateCaller(request, authenticate);
+  request.byteAccount?.assignToCaller(caller);
+  return { request, agent, caller };
 }
 
 /**
@@ -131,54 +146,66 @@ type OperationResultOrStreamWithHeaders = OperationResultOrStream & {
 };
 
 /**
- * Decodes the parameters of an operation and performs the operation, for all protocol bindings and A2A
- * versions.
+ * Decodes the parameters of an operation and performs the operation, for all protocol bindings and A2A versions.
  */
-export function handleOperation(
+export type OperationHandler = (
   authenticated: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
   encoded: EncodedOperationParamsWithCodec,
-): Promise<OperationResultOrStreamWithHeaders> {
-  const { request, agent, caller } = authenticated;
-  const recorder = agent.trafficRecording?.recorder;
-  if (!recorder) return loadDescriptionAndPerform(authenticated, operation, encoded);
-  const { binding, version, params } = encoded;
-  return recorder.recordOperation(
-    { operation, binding, version, params, request, agentId: agent.id, caller },
-    () => loadDescriptionAndPerform(authenticated, operation, encoded),
-  );
+) => Promise<OperationResultOrStreamWithHeaders>;
+
+/** The features of a server that take part in each operation. An absent feature is not called. */
+interface OperationFeatures {
+  readonly assertTenantServed: TenantAcceptanceCheck | undefined;
+  readonly operationObserver: OperationObserver | undefined;
+  readonly trafficRecording: TrafficRecording | undefined;
 }
 
-function loadDescriptionAndPerform(
-  authenticated: AuthenticatedRequest<RequestMetadata>,
-  operation: OperationName,
-  encoded: EncodedOperationParamsWithCodec,
-): Promise<OperationResultOrStreamWithHeaders> {
-  const description = authenticated.agent.cardPublisher.loadDescription();
-  return description instanceof Promise
-    ? description.then((loaded) => observeAndPerform(authenticated, operation, encoded, loaded))
-    : observeAndPerform(authenticated, operation, encoded, description);
+/** Composes the steps of an operation once: record, load the description, observe, decode, check, and perform. */
+export function composeOperationHandler({
+  assertTenantServed,
+  operationObserver,
+  trafficRecording,
+}: OperationFeatures): OperationHandler {
+  const perform = composePerformOperation(assertTenantServed);
+  const decode: DescribedOperationHandler = (authenticated, operation, encoded, description) =>
+    decodeAndPerform(perform, authenticated, operation, encoded, description);
+  const observe: DescribedOperationHandler = operationObserver
+    ? (authenticated, operation, encoded, description) => {
+        const { request } = authenticated;
+        const { version: protocolVersion } = encoded;
+        const started = { operation, protocolVersion, card: description, request };
+        const observed = operationObserver.startOperation(started);
+        return observed
+          ? observed.run(() =>
+              decodeAndPerform(perform, authenticated, operation, encoded, description, observed),
+            )
+          : decode(authenticated, operation, encoded, description);
+      }
+    : decode;
+  const handle: OperationHandler = (authenticated, operation, encoded) => {
+    const description = authenticated.agent.cardPublisher.loadDescription();
+    return description instanceof Promise
+      ? description.then((loaded) => observe(authenticated, operation, encoded, loaded))
+      : observe(authenticated, operation, encoded, description);
+  };
+  if (!trafficRecording) return handle;
+  return (authenticated, operation, encoded) => {
+    const { request, agent, caller } = authenticated;
+    const { binding, version, params } = encoded;
+    const perform = (): Promise<OperationResultOrStreamWithHeaders> =>
+      handle(authenticated, operation, encoded);
+    const recorded = { operation, binding, version, params, request, agentId: agent.id, caller };
+    return trafficRecording.recorder?.recordOperation(recorded, perform) ?? perform();
+  };
 }
 
-function observeAndPerform(
-  authenticated: AuthenticatedRequest<RequestMetadata>,
-  operation: OperationName,
-  encoded: EncodedOperationParamsWithCodec,
-  description: AgentDescription,
-): Promise<OperationResultOrStreamWithHeaders> {
-  const { request, agent } = authenticated;
-  const observed = agent.operationObserver?.startOperation({
-    operation,
-    protocolVersion: encoded.version,
-    card: description,
-    request,
-  });
-  return observed
-    ? observed.run(() => decodeAndPerform(authenticated, operation, encoded, description, observed))
-    : decodeAndPerform(authenticated, operation, encoded, description);
-}
+type DescribedOperationHandler = (
+  ...args: [...Parameters<OperationHandler>, description: AgentDescription]
+) => ReturnType<OperationHandler>;
 
 function decodeAndPerform(
+  perform: OperationPerformer,
   { request, agent, caller }: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
   encoded: EncodedOperationParamsWithCodec,
@@ -223,7 +250,7 @@ function decodeAndPerform(
     if (agent.inputModePolicy === "enforce" && !serviceDefaults?.needsTask)
       assertAcceptedInputModes(decoded.message, description);
   }
-  const outcome = performOperation(operation, agent, decoded, caller, service, request);
+  const outcome = perform(operation, agent, decoded, caller, service, request);
   if (extensions.length === 0) return outcome;
   const headers = buildExtensionHeaders(extensions, version);
   return outcome.then((completed) => ({

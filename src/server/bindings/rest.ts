@@ -8,7 +8,6 @@ import {
   type SpecPatchVersion,
 } from "../../wire/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
 import { reserveEncodedResponse } from "../response-reservation.ts";
@@ -18,7 +17,7 @@ import { loadV03 } from "./load-v0-3.ts";
 import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
 import {
   buildExtendedCardCacheHeaders,
-  handleOperation,
+  authenticateRequest,
   resolveErrorReplyVersion,
   buildErrorHeaders,
   resolveProtocolVersion,
@@ -44,9 +43,8 @@ export async function handleRest(
   let hasOperation = false;
   let dialect: RestDialect | undefined;
   try {
-    caller = await authenticateCaller(request, context.authenticate);
-    request.byteAccount?.assignToCaller(caller);
-    const authenticated = { request, agent, caller };
+    const authenticated = await authenticateRequest(request, agent, context);
+    ({ caller } = authenticated);
     const taskId = matchTaskEventsPath(request, context, path);
     if (taskId !== undefined) return await handleTaskEvents(authenticated, context, taskId);
 
@@ -69,19 +67,16 @@ export async function handleRest(
     const body = request.method === "POST" ? await readJsonBody(request, context) : undefined;
     const query = new URLSearchParams(request.query);
     const params = dialect.collectParams(operation, pathParams, query, body?.json);
-    const { autoMessageId, peerLeniency } = context;
-    const binding = "HTTP+JSON" as const;
-    const encoded = {
+    hasOperation = true;
+    const outcome = await context.handleOperation(authenticated, operation, {
       codec: dialect,
-      binding,
+      binding: "HTTP+JSON",
       version,
       params,
       bodyLength: body?.length,
-      peerLeniency,
-      autoMessageId,
-    };
-    hasOperation = true;
-    const outcome = await handleOperation(authenticated, operation, encoded);
+      peerLeniency: context.peerLeniency,
+      autoMessageId: context.autoMessageId,
+    });
 
     if ("stream" in outcome) {
       const encoder = createRestStreamEncoder(dialect, operation, specRevision);
@@ -94,12 +89,8 @@ export async function handleRest(
       ...buildExtendedCardCacheHeaders(operation),
     };
     const resultText = await stringifyResult(dialect.toResultJson(operation, outcome.result), outcome.size);
-    const reply = { status: 200, headers, body: resultText };
-    if (!reserveEncodedResponse(request.byteAccount, resultText)) return reply;
-    const usedDialect = dialect;
-    const createRefusal = (error: A2AError): HttpReply =>
-      createRestErrorReply(request, specRevision, error, usedDialect);
-    return { ...reply, createRefusal };
+    await reserveEncodedResponse(request.byteAccount, resultText);
+    return { status: 200, headers, body: resultText };
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
     dialect ??= await resolveErrorDialect(request, context, path);

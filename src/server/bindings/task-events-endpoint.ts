@@ -3,7 +3,6 @@ import { createJsonReply, type HttpReply, type HttpRequest } from "../http-excha
 import { loadSimpleDialect } from "./load-v0-3.ts";
 import { assertHttpMethodAllowed } from "./method-not-allowed-error.ts";
 import {
-  handleOperation,
   buildErrorHeaders,
   resolveProtocolVersion,
   type AuthenticatedRequest,
@@ -42,7 +41,7 @@ export async function handleTaskEvents(
   const { taskEventStreamCodec, toSimpleError } = await loadSimpleDialect();
   try {
     assertHttpMethodAllowed(authenticated.request, ["GET"]);
-    const outcome = await handleOperation(authenticated, "SubscribeToTask", {
+    const outcome = await context.handleOperation(authenticated, "SubscribeToTask", {
       codec: taskEventStreamCodec,
       binding: "HTTP+JSON",
       version: "0.3",

@@ -1,4 +1,4 @@
-import type { StreamInterruption, Subscription } from "../../engine/index.ts";
+import type { Subscription } from "../../engine/index.ts";
 import {
   A2AError,
   formatTraceparent,
@@ -15,7 +15,7 @@ import {
   type TracedSpan,
 } from "../../telemetry/index.ts";
 import type { RequestMetadata } from "../http-exchange.ts";
-import type { OperationResultOrStream } from "../operation-outcome.ts";
+import { hookSubscription, type OperationResultOrStream } from "../operation-outcome.ts";
 
 /** An A2A request that the server starts to process. */
 export interface StartedOperation {
@@ -115,13 +115,7 @@ export class ObservedOperation {
     try {
       const outcome = await perform();
       if ("stream" in outcome) {
-        const stream = new ObservedSubscription(outcome.stream, {
-          onEnd: (error, last) => {
-            if (last && !this.#hasEnded) this.#addResponse(last.event);
-            this.#end(error);
-          },
-        });
-        return { ...outcome, stream };
+        return { ...outcome, stream: this.#observeStream(outcome.stream) };
       }
       if (outcome.result) this.#addResponse(outcome.result);
       this.#end(undefined);
@@ -130,6 +124,23 @@ export class ObservedOperation {
       this.#end(describeError(error));
       throw error;
     }
+  }
+
+  #observeStream(stream: Subscription): Subscription {
+    let last: LogEvent | undefined;
+    const end = (error?: unknown): void => {
+      if (last && !this.#hasEnded) this.#addResponse(last.event);
+      this.#end(error === undefined ? undefined : describeError(error));
+    };
+    return hookSubscription(stream, {
+      onNext: (events) => {
+        if (events) last = events.at(-1);
+        else if (stream.isComplete) end();
+        return events;
+      },
+      onError: end,
+      onClose: () => end(),
+    });
   }
 
   #addResponse(response: object): void {
@@ -141,46 +152,6 @@ export class ObservedOperation {
     this.#hasEnded = true;
     this.#span?.end(error);
     this.#reportEnd?.(error?.type);
-  }
-}
-
-/** Reports the end of a subscription. */
-class ObservedSubscription implements Subscription {
-  readonly #subscription: Subscription;
-  readonly #onEnd: (error: SpanError | undefined, last: LogEvent | undefined) => void;
-  #last: LogEvent | undefined;
-
-  constructor(
-    subscription: Subscription,
-    listeners: {
-      /** Called at the end of the subscription, with the last event. May be called again. */
-      readonly onEnd: (error: SpanError | undefined, last: LogEvent | undefined) => void;
-    },
-  ) {
-    this.#subscription = subscription;
-    this.#onEnd = listeners.onEnd;
-  }
-
-  async next(): Promise<readonly LogEvent[] | undefined> {
-    try {
-      const events = await this.#subscription.next();
-      const last = events?.at(-1);
-      if (last) this.#last = last;
-      else if (this.#subscription.isComplete) this.#onEnd(undefined, this.#last);
-      return events;
-    } catch (error) {
-      this.#onEnd(describeError(error), this.#last);
-      throw error;
-    }
-  }
-
-  close(interruption?: StreamInterruption): void {
-    this.#subscription.close(interruption);
-    this.#onEnd(undefined, this.#last);
-  }
-
-  get isComplete(): boolean {
-    return this.#subscription.isComplete;
   }
 }
 

@@ -1,18 +1,30 @@
-import type { AgentCallReport, AgentDescription, Caller, Observer, TaskScope } from "../../engine/index.ts";
+import type {
+  AgentCallReport,
+  AgentDescription,
+  Caller,
+  Observer,
+  Subscription,
+  TaskScope,
+} from "../../engine/index.ts";
 import {
   A2AError,
   estimateJsonSize,
+  getEventTaskId,
+  getEventTaskState,
+  isInterrupted,
+  isTerminal,
   type ErrorReason,
   type JsonObject,
+  type LogEvent,
   type OperationName,
+  type TaskState,
 } from "../../protocol/index.ts";
-import { findRequestIds, findResultTask, type RequestLine } from "../../trace/index.ts";
+import { findRequestIds, findResultTask, type RequestLine, type StreamEndLine } from "../../trace/index.ts";
 import type { OpenTrafficRecord, TrafficWriter } from "../../trace/recording/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
 import type { RequestMetadata } from "../http-exchange.ts";
-import type { OperationResultOrStream } from "../operation-outcome.ts";
+import { hookSubscription, type OperationResultOrStream } from "../operation-outcome.ts";
 import { selectRecordedHeaders } from "./recorded-headers.ts";
-import { RecordedSubscription } from "./recorded-subscription.ts";
 import { RefusalRecorder, type RefusedRequest } from "./refusal-recorder.ts";
 
 /** Larger results are recorded without their content, because their events are in the record. */
@@ -99,7 +111,7 @@ export class ServerTrafficRecorder {
       const durationMs = roundToMicroseconds(performance.now() - startMs);
       if ("stream" in outcome) {
         this.#writer.write({ kind: "response", call, status: 200, duration_ms: durationMs, is_stream: true });
-        return { ...outcome, stream: new RecordedSubscription(outcome.stream, this.#writer, call) };
+        return { ...outcome, stream: recordStream(outcome.stream, this.#writer, call) };
       }
       this.#recordResult(call, outcome.result, durationMs);
       return outcome;
@@ -212,4 +224,58 @@ function omitUndefined<T extends object>(value: T): { [Name in keyof T]?: Exclud
 
 function roundToMicroseconds(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;
+}
+
+/** Returns a subscription that records the events that a reader receives. */
+function recordStream(subscription: Subscription, writer: TrafficWriter, call: string): Subscription {
+  let frames = 0;
+  let taskId: string | undefined;
+  let state: TaskState | undefined;
+  let hasEnded = false;
+  const recordFrame = (event: LogEvent): void => {
+    const { seq, jsonText } = event;
+    frames += 1;
+    taskId ??= getEventTaskId(event.event);
+    const isSnapshot = jsonText.startsWith('{"task"') && seq !== 1;
+    if (jsonText.includes('"state"')) state = getEventTaskState(event.event) ?? state;
+    writer.write(
+      {
+        kind: "frame",
+        call,
+        index: frames,
+        ...(taskId !== undefined && { task_id: taskId }),
+        ...(seq > 0 && { event_id: String(seq), log_seq: seq }),
+        bytes: jsonText.length,
+      },
+      // The event line with the same `log_seq` contains the event.
+      isSnapshot || seq === 0 ? { event: jsonText } : undefined,
+    );
+  };
+  const recordEnd = (reason: StreamEndLine["reason"], error?: string): void => {
+    if (hasEnded) return;
+    hasEnded = true;
+    writer.write({
+      kind: "stream-end",
+      call,
+      ...(taskId !== undefined && { task_id: taskId }),
+      reason,
+      frames,
+      ...(error !== undefined && { error }),
+    });
+  };
+  return hookSubscription(subscription, {
+    onNext: (events) => {
+      if (events) for (const event of events) recordFrame(event);
+      else recordEnd(subscription.isComplete ? "completed" : "cut");
+      return events;
+    },
+    onError: (error) => recordEnd("cut", error instanceof Error ? error.message : String(error)),
+    onClose: (interruption) => {
+      // A2A 0.3 servers close a stream after its final event, which is not the end of the subscription.
+      const isOver = state !== undefined && (isTerminal(state) || isInterrupted(state));
+      if (interruption && !isOver && !subscription.isComplete)
+        recordEnd(interruption.reason, interruption.error);
+      else recordEnd("completed");
+    },
+  });
 }

@@ -39,6 +39,17 @@ describe("a store in a Durable Object", () => {
     expect(await next.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 1 });
   });
 
+  it("refuses the storage of a version before the first release, and of a newer version", async () => {
+    const storage = new TestDurableObjectStorage();
+    storage.sql.exec("CREATE TABLE colloquy_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)");
+    await expect(openStore(storage)).rejects.toThrow(
+      "The storage of this Durable Object was written by a version of Colloquy before the first release, which no later version can read. To start with an empty store, call ctx.storage.deleteAll().",
+    );
+    const { storage: newer } = await openStore();
+    newer.sql.exec("UPDATE colloquy_schema_version SET version = 99");
+    await expect(openStore(newer)).rejects.toThrow("written by a newer version of Colloquy (schema 99");
+  });
+
   it("splits the events of an append into rows that Cloudflare accepts", async () => {
     const { store, storage } = await openStore();
     const text = "é".repeat(400_000);

@@ -18,17 +18,22 @@ import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
-import { adoptTasksOfEarlierIds } from "../sqlite/adopt-tasks-of-earlier-ids.ts";
 import { HeldTaskLeases } from "../sqlite/held-task-leases.ts";
 import { readSweepClockRecord, writeSweepClockRecord } from "../sqlite/sweep-clock-table.ts";
 import { createTaskTextIndex, indexQueuedTasks } from "../sqlite/task-text-index.ts";
 import { TaskTextIndexer } from "../task-text-indexer.ts";
+import {
+  assertKnownSchemaVersion,
+  createUnreleasedSchemaError,
+  runSchemaSteps,
+  SCHEMA_VERSION,
+} from "../sqlite/schema-version.ts";
 import { createTaskTables, type TaskTables } from "../sqlite/task-tables.ts";
 import { DueWorkTable } from "./due-work-table.ts";
+import type { SqlDatabase } from "../sqlite/sql-database.ts";
 import { DurableObjectDatabase } from "./durable-object-database.ts";
 import type { DurableObjectStorage } from "./durable-object-storage.ts";
 import { assertEventsFit, MAX_ROW_BYTES } from "./event-size-limit.ts";
-import { migrateDurableObject } from "./migrate-durable-object.ts";
 import { RecoveryAlarm } from "./recovery-alarm.ts";
 
 /** Options of `DurableObjectStore`. */
@@ -82,7 +87,9 @@ export class DurableObjectStore implements TaskStore {
     get: (scope, taskId, id) => this.#read(({ pushTable }) => pushTable.get(scope, taskId, id)),
     list: (scope, taskId) => this.#read(({ pushTable }) => pushTable.list(scope, taskId)),
     remove: (scope, taskId, id) => this.#write(({ pushTable }) => pushTable.remove(scope, taskId, id)),
-    listDueWebhooks: (after, limit) => this.#read(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
+    claim: (scope, taskId, now) => this.#read(({ pushTable }) => pushTable.claim(scope, taskId, now)),
+    claimDue: (query) => this.#read(({ pushTable }) => pushTable.claimDue(query)),
+    findRetries: (now) => this.#read(({ pushTable }) => pushTable.findRetries(now)),
     saveProgress: (progress) => this.#write(({ pushTable }) => pushTable.saveProgress(progress)),
     countUndelivered: (scope, limit) =>
       this.#read(({ pushTable }) => pushTable.countUndelivered(scope, limit)),
@@ -135,7 +142,7 @@ export class DurableObjectStore implements TaskStore {
     );
     await this.alarm.load();
     const db = new DurableObjectDatabase(this.#storage.sql);
-    this.#storage.transactionSync(() => migrateDurableObject(db));
+    this.#storage.transactionSync(() => migrateDurableObjectSchema(db));
     const tables = createTaskTables({
       db,
       pushSecretCipher: cipher,
@@ -151,14 +158,6 @@ export class DurableObjectStore implements TaskStore {
     this.#tables = undefined;
     this.#heldLeases.clear();
     await this.#storage.sync();
-  }
-
-  async adoptTasksOfEarlierIds(currentIdsByEarlierId: ReadonlyMap<string, string>): Promise<void> {
-    if (currentIdsByEarlierId.size === 0) return;
-    await this.#write(({ db, scopeTable }) => {
-      adoptTasksOfEarlierIds(db, currentIdsByEarlierId);
-      scopeTable.clearCache();
-    });
   }
 
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
@@ -300,4 +299,25 @@ export class DurableObjectStore implements TaskStore {
     if (this.#tables) return this.#tables;
     throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
   }
+}
+
+/** Cloudflare refuses `PRAGMA user_version`, so the version has a table. */
+const CREATE_VERSION_TABLE_SQL = `
+  CREATE TABLE IF NOT EXISTS colloquy_schema_version (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL)`;
+
+/** Creates or migrates the tables. Call the function within a transaction. */
+function migrateDurableObjectSchema(db: SqlDatabase): void {
+  const name = "The storage of this Durable Object";
+  // Versions of Colloquy before the first release wrote their version to this table.
+  if (db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'colloquy_schema'").get())
+    throw createUnreleasedSchemaError(name, "call ctx.storage.deleteAll()");
+  db.exec(CREATE_VERSION_TABLE_SQL);
+  const row = db.prepare("SELECT version FROM colloquy_schema_version").get();
+  const from = Number(row?.["version"] ?? 0);
+  assertKnownSchemaVersion(from, name);
+  if (from === SCHEMA_VERSION) return;
+  runSchemaSteps(db, from);
+  db.prepare("INSERT OR REPLACE INTO colloquy_schema_version (id, version) VALUES (1, ?)").run(
+    SCHEMA_VERSION,
+  );
 }

@@ -5,4 +5,4 @@
 export { isPostgresUrl } from "./format-postgres-store-name.ts";
 export { PostgresStore } from "./postgres-store.ts";
 export type { PostgresStoreOptions } from "./postgres-store-options.ts";
-export { planPostgresMigration, type PostgresMigrationPlan } from "./plan-postgres-migration.ts";
+export { planPostgresMigration, type PostgresMigrationPlan } from "./migrate-postgres-schema.ts";

@@ -1,15 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
-import {
-  createTestChunkEvent,
-  createTestLogAppend,
-  createTestSubmittedTaskEvent,
-} from "../task-event-logs.fixture.ts";
-import { planPostgresMigration } from "./plan-postgres-migration.ts";
+import { planPostgresMigration, POSTGRES_SCHEMA_VERSION } from "./migrate-postgres-schema.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
-import { POSTGRES_SCHEMA_VERSION } from "./schema.ts";
+import { CREATE_VERSION_TABLE_SQL, POSTGRES_SCHEMA_STEPS } from "./schema.ts";
+
+const ADD_COLUMN_SQL = vi.hoisted(
+  () => "ALTER TABLE colloquy.deleted_task ADD COLUMN note text NOT NULL DEFAULT 'new';",
+);
+
+vi.mock(import("./schema.ts"), async (original) => {
+  const schema = await original();
+  return { ...schema, POSTGRES_SCHEMA_STEPS: [...schema.POSTGRES_SCHEMA_STEPS, ADD_COLUMN_SQL] };
+});
 
 const { url, reason } = await findTestDatabase();
 
@@ -22,7 +26,7 @@ describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
     await store.close();
   }
 
-  const readVersions = (): Promise<unknown> => runTestSql(url, "SELECT version FROM colloquy.schema_version");
+  const readVersions = (): Promise<unknown> => runTestSql(url, "SELECT version FROM colloquy.store_version");
 
   it("is created once by stores that start at the same time", async () => {
     await Promise.all(Array.from({ length: 6 }, () => openAndClose()));
@@ -41,53 +45,37 @@ describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
     await expect(openAndClose({ migrate: false })).rejects.toThrow("run colloquy store migrate");
   });
 
-  it("of version 2 gets a text index, which finds the stored tasks", async () => {
-    const store = new PostgresStore(url);
-    await store.open();
-    const log = [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "stored before")];
-    expect(await store.commit([createTestLogAppend("t", 0, log)])).toEqual([undefined]);
-    await store.close();
+  it("of an earlier version gets the steps that it lacks, and keeps its tasks", async () => {
     await runTestSql(
       url,
-      `DROP TABLE colloquy.task_text, colloquy.task_text_queue, colloquy.sweep_clock;
-      UPDATE colloquy.schema_version SET version = 2`,
+      `${CREATE_VERSION_TABLE_SQL} ${POSTGRES_SCHEMA_STEPS[0]}
+      INSERT INTO colloquy.store_version (version) VALUES (1);
+      INSERT INTO colloquy.deleted_task (key) VALUES (7)`,
+    );
+    const plan = await planPostgresMigration(url);
+    expect(plan).toMatchObject({ fromVersion: 1, toVersion: 2 });
+    expect(plan.script).toContain(ADD_COLUMN_SQL);
+    await expect(openAndClose({ migrate: false })).rejects.toThrow(
+      "has schema 1, and this version of Colloquy needs schema 2; run colloquy store migrate",
     );
     const phases: string[] = [];
+    const store = new PostgresStore(url);
     await store.open(({ phase }) => phases.push(phase));
-    expect(phases).toEqual(["step", "step", "done"]);
-    await store.overview.startTextIndex?.();
-    await expect
-      .poll(async () => (await store.overview.list({ text: "before", limit: 1 })).tasks)
-      .toMatchObject([{ taskId: "t", seq: 2 }]);
     await store.close();
+    expect(phases).toEqual(["step", "done"]);
+    expect(await runTestSql(url, "SELECT key, note FROM colloquy.deleted_task")).toEqual([
+      { key: "7", note: "new" },
+    ]);
+    expect(await readVersions()).toEqual([{ version: 2 }]);
   });
 
-  it("accepts the statements of running nodes that know only version 1 or 2", async () => {
-    const store = new PostgresStore(url);
-    await store.open();
-    const log = [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "first")];
-    expect(await store.commit([createTestLogAppend("t", 0, log)])).toEqual([undefined]);
-    const earlierTaskColumns =
-      "scope, tenant, principal, agent, context_id, seq, state, status_time, epoch, running, lease_node";
-    await runTestSql(
-      url,
-      `WITH created AS (
-        INSERT INTO colloquy.task (key, task_id, ${earlierTaskColumns})
-        SELECT nextval('colloquy.task_key_seq'), 'u', ${earlierTaskColumns} FROM colloquy.task RETURNING key
-      )
-      INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts)
-      SELECT created.key, log.seq, replace(log.lines, '"t"', '"u"'), log.has_only_artifacts FROM created, colloquy.log;
-      UPDATE colloquy.task SET running = true, lease_node = NULL, wake_at = coalesce(NULL, '-infinity'::timestamptz)
-      WHERE task_id = 'u';
-      UPDATE colloquy.task SET epoch = epoch + 1, lease_node = gen_random_uuid() WHERE task_id = 'u' AND running;
-      UPDATE colloquy.task SET running = false, lease_node = NULL WHERE task_id = 'u'`,
+  it("of a version before the first release is refused, with the statement that deletes it", async () => {
+    await runTestSql(url, "CREATE SCHEMA colloquy; CREATE TABLE colloquy.schema_version (version integer)");
+    await expect(openAndClose()).rejects.toThrow(
+      "The database was written by a version of Colloquy before the first release, which no later version can read. To start with an empty store, run DROP SCHEMA colloquy CASCADE.",
     );
-    const { tasks } = await store.overview.list({ limit: 9 });
-    const seqs = Object.fromEntries(tasks.map(({ taskId, seq }) => [taskId, seq]));
-    expect(seqs).toEqual({ t: 2, u: 2 });
-    await runTestSql(url, "DELETE FROM colloquy.task WHERE task_id = 'u'");
-    expect((await store.overview.list({ limit: 9 })).tasks).toHaveLength(1);
-    await store.close();
+    await runTestSql(url, "DROP SCHEMA colloquy CASCADE");
+    await openAndClose();
   });
 
   it("needs the privilege CREATE on the database, which the error names", async () => {
@@ -103,7 +91,7 @@ describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
 
   it("of a newer version of Colloquy is refused", async () => {
     await openAndClose();
-    await runTestSql(url, "UPDATE colloquy.schema_version SET version = 99");
+    await runTestSql(url, "UPDATE colloquy.store_version SET version = 99");
     await expect(openAndClose()).rejects.toThrow("was migrated by a newer version of Colloquy (schema 99");
   });
 });

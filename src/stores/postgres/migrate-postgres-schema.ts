@@ -1,9 +1,16 @@
 import type { StoreMigrationListener } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { isPrivilegeError } from "./postgres-error-conversion.ts";
-import type { PostgresConnection, PostgresPool, PostgresTransaction } from "./postgres-pool.ts";
-import { CREATE_VERSION_TABLE_SQL, MIGRATIONS, POSTGRES_SCHEMA_VERSION } from "./schema.ts";
+import { isPrivilegeError, toPostgresUnavailableError } from "./postgres-error-conversion.ts";
+import { PostgresPool, type PostgresConnection, type PostgresTransaction } from "./postgres-pool.ts";
+import { DEFAULT_POSTGRES_OPTIONS } from "./postgres-store-options.ts";
+import { createUnreleasedSchemaError } from "../sqlite/schema-version.ts";
+import { CREATE_VERSION_TABLE_SQL, POSTGRES_SCHEMA_STEPS } from "./schema.ts";
 import { LOCK_MIGRATION, READ_DATABASE_STATE, READ_SCHEMA_VERSION } from "./statements/migration.ts";
+
+export const POSTGRES_SCHEMA_VERSION: number = POSTGRES_SCHEMA_STEPS.length;
+
+const SET_VERSION_SQL = `DELETE FROM colloquy.store_version;
+INSERT INTO colloquy.store_version (version) VALUES (${POSTGRES_SCHEMA_VERSION});`;
 
 export interface PostgresMigrationOptions {
   /** Display name of the store. */
@@ -47,6 +54,8 @@ export async function readDatabaseState(connection: PostgresConnection): Promise
       "UNAVAILABLE",
       `The database has the encoding ${state.encoding}, but tasks need UTF8; create a database with ENCODING 'UTF8'.`,
     );
+  if (state?.has_unreleased_tables)
+    throw createUnreleasedSchemaError("The database", "run DROP SCHEMA colloquy CASCADE");
   const version = state?.has_versions
     ? ((await connection.query(READ_SCHEMA_VERSION, []))[0]?.version ?? 0)
     : 0;
@@ -80,14 +89,11 @@ async function runMigrations(
     // PostgreSQL requires the privilege even if the schema exists.
     throw isPrivilegeError(error) ? createPrivilegeError(error) : error;
   });
-  for (const [at, sql] of MIGRATIONS.slice(version).entries()) {
+  for (const [at, sql] of POSTGRES_SCHEMA_STEPS.slice(version).entries()) {
     report({ phase: "step", nextVersion: version + at + 1 });
     await transaction.runScript(sql);
   }
-  await transaction.runScript(
-    `DELETE FROM colloquy.schema_version;
-    INSERT INTO colloquy.schema_version (version) VALUES (${POSTGRES_SCHEMA_VERSION});`,
-  );
+  await transaction.runScript(SET_VERSION_SQL);
   report({ phase: "done" });
 }
 
@@ -105,4 +111,35 @@ function createPrivilegeError(cause: unknown): A2AError {
     "The task store is not available: the user may not create the schema colloquy; run GRANT CREATE ON DATABASE name TO user, or let the owner of the database run colloquy store migrate.",
     { cause },
   );
+}
+
+export interface PostgresMigrationPlan {
+  /** Schema version of the database, or 0 without tables. */
+  readonly fromVersion: number;
+  /** Schema version that this version of Colloquy uses. */
+  readonly toVersion: number;
+  /** SQL script that migrates the database in one transaction, or `undefined` if the database is current. */
+  readonly script: string | undefined;
+}
+
+/** Reads the schema version of the database at `url`, without a change. */
+export async function planPostgresMigration(url: string): Promise<PostgresMigrationPlan> {
+  const pool = await PostgresPool.create({ ...DEFAULT_POSTGRES_OPTIONS, url, size: 1 });
+  try {
+    const { version } = await readDatabaseState(pool);
+    const script = version < POSTGRES_SCHEMA_VERSION ? renderMigrationScript(version) : undefined;
+    return { fromVersion: version, toVersion: POSTGRES_SCHEMA_VERSION, script };
+  } catch (error) {
+    throw toPostgresUnavailableError(error);
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Returns the SQL script that migrates a database from `version` to the current schema, in one transaction. */
+function renderMigrationScript(version: number): string {
+  const steps = POSTGRES_SCHEMA_STEPS.slice(version).map(
+    (sql, at) => `-- Schema version ${version + at + 1}\n${sql.trim()}\n`,
+  );
+  return ["BEGIN;", CREATE_VERSION_TABLE_SQL.trim(), ...steps, SET_VERSION_SQL, "COMMIT;"].join("\n");
 }

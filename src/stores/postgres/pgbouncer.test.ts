@@ -49,6 +49,17 @@ describe.skipIf(reason)("PostgreSQL behind PgBouncer in transaction mode", () =>
     expect(store.readGauges().pool.open).toBe(4);
   });
 
+  it("notice that no hints arrive, poll, and report it once [E17]", async () => {
+    const store = createStore();
+    onTestFinished(() => store.close());
+    await store.open();
+    const changes: boolean[] = [];
+    store.hints?.onHint(() => changes.push(store.hints?.isReceiving ?? false));
+    const reason = await new Promise<string>((resolve) => store.hints?.onUnsupported?.(resolve));
+    expect(reason).toContain("pooler in transaction mode");
+    expect(changes).toEqual([]);
+  });
+
   // The contract takes 12 s of CPU time. `npm test` runs it on a direct connection.
   if (isLongRun) defineTaskStoreContract("PostgresStore", createStore);
 });

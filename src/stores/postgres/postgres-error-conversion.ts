@@ -24,6 +24,9 @@ const CAUSES_BY_CODE: Readonly<Record<string, string>> = {
   "53100": "the disk of the database is full; free some space",
   "53200": "the database is out of memory; give it more memory",
   "53300": "the database has too many connections; reduce poolSize, or raise max_connections",
+  "55P03": "another transaction held a lock for too long",
+  "57014":
+    "the database canceled the statement, because of its statement_timeout or on request of an operator",
   "57P01": "the database is shutting down; start it again",
   "57P02": "the database has crashed; check its log",
   "57P03": "the database is starting; wait, or check its log",
@@ -36,6 +39,8 @@ const CAUSES_BY_CODE: Readonly<Record<string, string>> = {
   ETIMEDOUT: "the database did not answer in time; check the network and the load of the database",
 };
 
+/** A canceled statement, and a lock that was not available in time. The transaction has changed nothing. */
+const TEMPORARY_STATEMENT_CODES = new Set(["55P03", "57014"]);
 const DISK_FULL_CODE = "53100";
 /** Errors that concern the database and not one statement: connections, resources, operators, and the system. */
 const FAILING_CODES = /^(08|53|57P|58|XX|25006|28|3D|3F|42501|42P01|E[A-Z]+$)/;
@@ -67,6 +72,11 @@ export function findPostgresStateAfterError(error: unknown): UnhealthyStoreState
 export function isOutcomeUnknown(error: unknown): boolean {
   if (hasCode(error)) return OUTCOME_UNKNOWN_CODES.test(error.code);
   return error instanceof Error && OUTCOME_UNKNOWN_MESSAGES.test(error.message);
+}
+
+/** Returns true if a repetition of the statement can succeed, although the error concerns only the statement. */
+export function isTemporaryStatementError(error: unknown): boolean {
+  return hasCode(error) && TEMPORARY_STATEMENT_CODES.has(error.code);
 }
 
 /** Returns true if the user of the database lacks a privilege. */

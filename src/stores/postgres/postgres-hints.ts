@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Client, Notification } from "pg";
 import type { NodeHint, NodeHints } from "../../engine/index.ts";
 import { decodeHints, PendingHints } from "./encode-hint.ts";
-import { importPg } from "./postgres-pool.ts";
+import { defineStatement } from "./define-statement.ts";
+import { importPg, type PostgresConnection } from "./postgres-pool.ts";
 
 const CHANNEL = "colloquy";
-/** Payloads with this prefix test whether the connection receives notifications. */
+/** Payloads with this prefix test whether the connection receives notifications of other connections. */
 const PROBE_PREFIX = "probe:";
 /**
  * Shortest time in milliseconds between two notifications. Hints in between, and hints of the same job, become one
@@ -20,10 +21,17 @@ const RECONNECT_DELAY_MS = 1000;
 /** Delay in milliseconds before the next attempt, if a pooler does not forward notifications. */
 const UNSUPPORTED_RETRY_DELAY_MS = 60_000;
 
+const notifyStatement = defineStatement<[channel: string, payload: string]>(
+  "notify",
+  "SELECT pg_notify($1, $2)",
+);
+
 interface PostgresHintsOptions {
   readonly url: string;
   readonly connectTimeoutMs: number;
   readonly queryTimeoutMs: number;
+  /** Another connection to the database, which sends the probes. */
+  readonly connection: PostgresConnection;
   /** Called for each notification of another node. */
   readonly onOtherNode: () => void;
 }
@@ -31,7 +39,8 @@ interface PostgresHintsOptions {
 /**
  * Hints between nodes with `LISTEN` and `NOTIFY`, on a separate connection. A notification is sent after the commit
  * that it announces, because a notification in the transaction of a commit costs 3 to 5 times the throughput. Behind
- * PgBouncer in transaction mode, `LISTEN` has no effect, which a probe detects.
+ * PgBouncer in transaction mode, notifications reach whichever client uses the listening connection at that moment. Probes
+ * through another connection detect this, at the start and while the hints are in use.
  */
 export class PostgresHints implements NodeHints {
   readonly #options: PostgresHintsOptions;
@@ -40,7 +49,12 @@ export class PostgresHints implements NodeHints {
   #client: Client | undefined;
   #isReceiving = false;
   #isOpen = false;
+  /** Prefix of the probes of this node. */
+  readonly #ownProbePrefix = `${PROBE_PREFIX}${randomUUID()}:`;
   #probe: { readonly payload: string; readonly resolve: () => void } | undefined;
+  #probeCount = 0;
+  #unsupportedReason: string | undefined;
+  #unsupportedListener: ((reason: string) => void) | undefined;
   #isSending = false;
   #lastSentAt = 0;
   #timers = new Set<NodeJS.Timeout>();
@@ -85,6 +99,11 @@ export class PostgresHints implements NodeHints {
     return () => void this.#listeners.delete(listener);
   }
 
+  onUnsupported(listener: (reason: string) => void): void {
+    this.#unsupportedListener = listener;
+    if (this.#unsupportedReason) listener(this.#unsupportedReason);
+  }
+
   async #sendPending(): Promise<void> {
     this.#lastSentAt = performance.now();
     const client = this.#client;
@@ -123,25 +142,37 @@ export class PostgresHints implements NodeHints {
     } catch {
       return reconnect();
     }
-    if (!(await this.#probeConnection(client))) return this.#reconnect(client, UNSUPPORTED_RETRY_DELAY_MS);
+    if (!(await this.#probeConnection(client))) {
+      this.#reportUnsupported();
+      return this.#reconnect(client, UNSUPPORTED_RETRY_DELAY_MS);
+    }
     this.#setReceiving(true);
     // Tells the other nodes that this node is alive.
     this.send({ kind: "any" });
     this.#scheduleProbe(client);
   }
 
-  /** Resolves with true if the connection receives its own notification in time. */
+  /** Resolves with true if the connection receives the notification of another connection in time. */
   async #probeConnection(client: Client): Promise<boolean> {
     if (this.#client !== client) return false;
-    const payload = `${PROBE_PREFIX}${randomUUID()}`;
+    const payload = `${this.#ownProbePrefix}${++this.#probeCount}`;
     const received = new Promise<boolean>((resolve) => {
       this.#probe = { payload, resolve: () => resolve(true) };
       this.#schedule(PROBE_TIMEOUT_MS, () => resolve(false));
     });
-    return await notify(client, payload).then(
+    return await this.#options.connection.query(notifyStatement, [CHANNEL, payload]).then(
       () => received,
       () => false,
     );
+  }
+
+  /** Reports once that the database forwards no hints. */
+  #reportUnsupported(): void {
+    if (this.#unsupportedReason || !this.#isOpen) return;
+    this.#unsupportedReason =
+      "The servers receive no notifications of each other from PostgreSQL, probably because of a pooler in transaction mode. " +
+      "The servers poll every 50 ms instead. Connect to PostgreSQL without the pooler, or set the option `hints: false`.";
+    this.#unsupportedListener?.(this.#unsupportedReason);
   }
 
   #scheduleProbe(client: Client): void {
@@ -157,7 +188,7 @@ export class PostgresHints implements NodeHints {
 
   #receive({ payload = "", processId }: Notification, ownProcessId: number | undefined): void {
     if (payload === this.#probe?.payload) this.#probe.resolve();
-    if (processId === ownProcessId) return;
+    if (processId === ownProcessId || payload.startsWith(this.#ownProbePrefix)) return;
     this.#options.onOtherNode();
     if (payload.startsWith(PROBE_PREFIX)) return;
     for (const hint of decodeHints(payload)) this.#notifyListeners(hint);
@@ -193,5 +224,5 @@ export class PostgresHints implements NodeHints {
 }
 
 async function notify(client: Client, payload: string): Promise<void> {
-  await client.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
+  await client.query(notifyStatement.text, [CHANNEL, payload]);
 }

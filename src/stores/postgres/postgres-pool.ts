@@ -1,4 +1,4 @@
-import type { ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from "pg";
+import type { Client, ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from "pg";
 import type { StoreGauges } from "../../engine/index.ts";
 import type { PostgresStatement } from "./define-statement.ts";
 
@@ -17,6 +17,13 @@ export interface PostgresTransaction extends PostgresConnection {
   runScript(sql: string): Promise<void>;
 }
 
+/** Interval in milliseconds at which the pool looks for silence of the database, while statements wait for results. */
+const WATCH_INTERVAL_MS = 250;
+/** Time in milliseconds without any result after which the pool probes the database over a new connection. */
+const SILENCE_MS = 1000;
+/** Maximum time in milliseconds of a probe. */
+const PROBE_TIMEOUT_MS = 2000;
+
 export interface PostgresPoolOptions {
   /** URL of the database, such as `postgres://user:password@host:5432/database`. */
   readonly url: string;
@@ -28,31 +35,56 @@ export interface PostgresPoolOptions {
   readonly queryTimeoutMs: number;
   /** Whether the connections prepare each statement once, under its name. */
   readonly preparedStatements: boolean;
+  /** Called if the database does not answer, long before the statements time out. */
+  readonly onUnreachable?: (error: Error) => void;
 }
 
-/** A pool of connections to one database. Errors are those of `pg`. */
+/**
+ * A pool of connections to one database. Errors are those of `pg`.
+ *
+ * A connection whose other end has vanished without a word, for example after a failover or behind a firewall that has
+ * lost its state, would hold its statement until the timeout. While no statement gets a result, the pool therefore
+ * probes the database over a new connection. If the database does not answer, or does not run the statements of the
+ * pool, the pool replaces all connections, and their statements reject.
+ */
 export class PostgresPool implements PostgresConnection {
-  readonly #pool: Pool;
-  readonly #isPreparing: boolean;
+  readonly #pg: typeof import("pg");
+  readonly #options: PostgresPoolOptions;
+  #pool: Pool;
+  #clients = new Set<ClientBase>();
+  #pendingCount = 0;
+  /** Monotonic time in milliseconds of the last result, or of the first statement after a time without statements. */
+  #lastResultAt = 0;
+  #watchTimer: NodeJS.Timeout | undefined;
+  #isProbing = false;
+  /** Time of the last result before an earlier probe that found none of the pending statements in the database. */
+  #missedSince: number | undefined;
 
-  private constructor(pool: Pool, isPreparing: boolean) {
-    this.#pool = pool;
-    this.#isPreparing = isPreparing;
+  private constructor(pg: typeof import("pg"), options: PostgresPoolOptions) {
+    this.#pg = pg;
+    this.#options = options;
+    this.#pool = this.#createPool();
   }
 
   /** Creates a pool without a connection. Rejects if the package `pg` is not installed. */
   static async create(options: PostgresPoolOptions): Promise<PostgresPool> {
-    const { Pool: PgPool, types } = await importPg();
+    return new PostgresPool(await importPg(), options);
+  }
+
+  #createPool(): Pool {
+    const { Pool: PgPool, types } = this.#pg;
+    const { url, size, connectTimeoutMs, queryTimeoutMs, preparedStatements } = this.#options;
     const config: PoolConfig = {
-      connectionString: options.url,
-      max: options.size,
-      connectionTimeoutMillis: options.connectTimeoutMs,
-      query_timeout: options.queryTimeoutMs,
+      connectionString: url,
+      max: size,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: queryTimeoutMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: 2000,
       application_name: "colloquy",
       // Settings of a session would reach other clients of a pooler in transaction mode.
       // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for the promise
-      ...(options.preparedStatements ? { onConnect: fixPlans } : {}),
+      ...(preparedStatements ? { onConnect: fixPlans } : {}),
       // By default, `pg` returns a bigint as text.
       types: {
         getTypeParser: (oid, format) =>
@@ -60,28 +92,38 @@ export class PostgresPool implements PostgresConnection {
       },
     };
     const pool = new PgPool(config);
+    const clients = new Set<ClientBase>();
+    this.#clients = clients;
+    pool.on("connect", (client) => clients.add(client));
+    pool.on("remove", (client) => clients.delete(client));
     // The pool replaces an idle connection that fails. The next statement reports a database that is down.
     pool.on("error", () => {});
-    return new PostgresPool(pool, options.preparedStatements);
+    return pool;
   }
 
-  async query<Parameters extends readonly unknown[], Row>(
+  query<Parameters extends readonly unknown[], Row>(
     statement: PostgresStatement<Parameters, Row>,
     parameters: Parameters,
   ): Promise<Row[]> {
-    return (await this.#pool.query(this.#toQuery(statement, parameters))).rows as Row[];
+    return this.#watch(
+      async () => (await this.#pool.query(this.#toQuery(statement, parameters))).rows as Row[],
+    );
   }
 
   /** Runs `work` in one transaction on one connection. An error rolls the transaction back. */
-  async runTransaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): Promise<T> {
+  runTransaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): Promise<T> {
+    return this.#watch(() => this.#runTransaction(work));
+  }
+
+  async #runTransaction<T>(work: (transaction: PostgresTransaction) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let isUsable = true;
     try {
       await client.query("BEGIN");
       const result = await work({
         query: async (statement, parameters) =>
-          (await client.query(this.#toQuery(statement, parameters))).rows as never,
-        runScript: async (sql) => void (await client.query(sql)),
+          this.#noteResult((await client.query(this.#toQuery(statement, parameters))).rows as never),
+        runScript: async (sql) => void this.#noteResult(await client.query(sql)),
       });
       await client.query("COMMIT");
       return result;
@@ -99,7 +141,98 @@ export class PostgresPool implements PostgresConnection {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#watchTimer);
     await this.#pool.end();
+  }
+
+  /** Runs statements, and looks for silence of the database meanwhile. */
+  async #watch<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#pendingCount++ === 0) this.#lastResultAt = performance.now();
+    this.#watchTimer ??= setInterval(() => this.#lookForSilence(), WATCH_INTERVAL_MS).unref();
+    try {
+      return this.#noteResult(await run());
+    } catch (error) {
+      if (isServerError(error)) this.#noteResult(undefined);
+      throw error;
+    } finally {
+      this.#pendingCount--;
+    }
+  }
+
+  #noteResult<T>(result: T): T {
+    this.#lastResultAt = performance.now();
+    return result;
+  }
+
+  #lookForSilence(): void {
+    if (this.#pendingCount === 0) {
+      clearInterval(this.#watchTimer);
+      this.#watchTimer = undefined;
+    } else if (!this.#isProbing && performance.now() - this.#lastResultAt > SILENCE_MS) {
+      this.#isProbing = true;
+      void this.#probe().finally(() => {
+        this.#isProbing = false;
+      });
+    }
+  }
+
+  async #probe(): Promise<void> {
+    const lastResultAt = this.#lastResultAt;
+    const clients = this.#clients;
+    const runsStatements = await this.#askWhetherStatementsRun().catch((error: unknown) => toError(error));
+    // A result has arrived meanwhile, or the connections are new.
+    if (lastResultAt !== this.#lastResultAt || clients !== this.#clients) return;
+    if (runsStatements instanceof Error) {
+      this.#replaceConnections();
+      this.#options.onUnreachable?.(runsStatements);
+    } else if (runsStatements) this.#missedSince = undefined;
+    // The result of a statement that has just ended can be on its way.
+    else if (this.#missedSince === lastResultAt) this.#replaceConnections();
+    else this.#missedSince = lastResultAt;
+  }
+
+  /**
+   * Asks the database over a new connection whether it runs a statement of the pool. Rejects if the database does not
+   * answer. Behind a pooler in transaction mode, the processes of the connections are unknown.
+   */
+  async #askWhetherStatementsRun(): Promise<boolean> {
+    const client = new this.#pg.Client({
+      connectionString: this.#options.url,
+      connectionTimeoutMillis: PROBE_TIMEOUT_MS,
+      query_timeout: PROBE_TIMEOUT_MS,
+      application_name: "colloquy probe",
+    });
+    client.on("error", () => {});
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error("connection timeout of a probe")), PROBE_TIMEOUT_MS).unref();
+    });
+    try {
+      return await Promise.race([deadline, this.#findRunningStatement(client)]);
+    } finally {
+      clearTimeout(timer);
+      client.end().catch(() => {});
+    }
+  }
+
+  async #findRunningStatement(client: Client): Promise<boolean> {
+    const processes = [...this.#clients].map((each) => (each as { processID?: number }).processID ?? 0);
+    await client.connect();
+    const { rows } = await client.query(
+      "SELECT 1 FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND state = 'active' LIMIT 1",
+      [processes],
+    );
+    return rows.length > 0 || !this.#options.preparedStatements;
+  }
+
+  /** Replaces all connections. Their statements reject. */
+  #replaceConnections(): void {
+    const [pool, clients] = [this.#pool, this.#clients];
+    this.#missedSince = undefined;
+    this.#pool = this.#createPool();
+    pool.end().catch(() => {});
+    // `Client.end` destroys a connection whose statement has no result yet.
+    for (const client of clients) (client as Client).end().catch(() => {});
   }
 
   #toQuery(
@@ -107,7 +240,7 @@ export class PostgresPool implements PostgresConnection {
     parameters: readonly unknown[],
   ): QueryConfig {
     const query = { text, values: [...parameters] };
-    return this.#isPreparing ? { name, ...query } : query;
+    return this.#options.preparedStatements ? { name, ...query } : query;
   }
 }
 
@@ -121,6 +254,10 @@ async function fixPlans(client: ClientBase): Promise<void> {
     await client.query(`SET ${setting}`).catch((error: unknown) => {
       if (!isServerError(error)) throw error;
     });
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 /** Returns true for an error from the server. After another error, the state of the connection is unknown. */

@@ -1,11 +1,12 @@
 import type {
   ClaimedWebhooks,
+  DueWebhookQuery,
   PushStore,
   TaskScope,
   Webhook,
-  WebhookLeases,
   WebhookProgress,
   WebhookRegistration,
+  WebhookRetries,
 } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import type { PushSecretCipher, SealedPushConfig } from "../push-secret-cipher.ts";
@@ -21,17 +22,16 @@ import { PUT_WEBHOOK } from "./statements/put-webhook.ts";
 import { REMOVE_WEBHOOK } from "./statements/remove-webhook.ts";
 import { SAVE_WEBHOOK_PROGRESS, WEBHOOK_PROGRESS_COLUMNS } from "./statements/save-webhook-progress.ts";
 import {
+  CLAIM_ALL_WEBHOOKS,
   CLAIM_DUE_WEBHOOKS,
-  CLAIM_LEFT_WEBHOOKS,
   CLAIM_WEBHOOKS,
-  COUNT_FOREIGN_WEBHOOKS,
+  COUNT_ACTIVE_WEBHOOKS,
   FIND_HELD_WEBHOOK,
-  RELEASE_WEBHOOKS,
 } from "./statements/claim-webhooks.ts";
 import {
+  FIND_WEBHOOK_RETRIES,
   GET_WEBHOOK,
   LIST_DEAD_WEBHOOKS,
-  LIST_DUE_WEBHOOKS,
   LIST_WEBHOOKS,
   type WebhookRow,
 } from "./statements/select-webhooks.ts";
@@ -48,20 +48,7 @@ interface PostgresPushStoreDependencies {
 
 /** Stores webhooks. The changes of one task's webhooks run in the order of the calls. */
 export class PostgresPushStore implements PushStore {
-  readonly leases: WebhookLeases = {
-    pollIntervalMs: POLL_INTERVAL_MS,
-    claim: (scope, taskId) => this.#claim(scope, taskId),
-    claimDue: async (after, limit, search) => {
-      const statement = search === "all" ? CLAIM_DUE_WEBHOOKS : CLAIM_LEFT_WEBHOOKS;
-      const rows = await this.#connection.query(statement, [this.#context.getNode(), after, limit]);
-      return rows.map((row) => this.#decodeRow(row));
-    },
-    isHeld: async (key) =>
-      (await this.#connection.query(FIND_HELD_WEBHOOK, [this.#context.getNode(), key])).length > 0,
-    release: async (keys) => {
-      await this.#connection.query(RELEASE_WEBHOOKS, [this.#context.getNode(), keys]);
-    },
-  };
+  readonly pollIntervalMs: number = POLL_INTERVAL_MS;
   readonly #connection: PostgresConnection;
   readonly #context: PostgresPushStoreDependencies;
   /** The last change of each task whose changes are in progress. */
@@ -110,20 +97,46 @@ export class PostgresPushStore implements PushStore {
     );
   }
 
-  async listDueWebhooks(after: number, limit: number): Promise<Webhook[]> {
-    return (await this.#connection.query(LIST_DUE_WEBHOOKS, [after, limit])).map((row) =>
-      this.#decodeRow(row),
-    );
+  async claim(scope: TaskScope, taskId: string, now: number): Promise<ClaimedWebhooks> {
+    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), Math.floor(now)] as const;
+    const rows = await this.#connection.query(CLAIM_WEBHOOKS, [this.#context.getNode(), ...parameters]);
+    if (rows.length > 0) return { webhooks: rows.map((row) => this.#decodeRow(row)), mayNeedMore: true };
+    const [active] = await this.#connection.query(COUNT_ACTIVE_WEBHOOKS, parameters);
+    return { webhooks: [], mayNeedMore: (active?.count ?? 0) > 0 };
+  }
+
+  async claimDue({ search, after, limit, now }: DueWebhookQuery): Promise<Webhook[]> {
+    const statement = search === "all" ? CLAIM_ALL_WEBHOOKS : CLAIM_DUE_WEBHOOKS;
+    const rows = await this.#connection.query(statement, [
+      this.#context.getNode(),
+      after,
+      limit,
+      Math.floor(now),
+    ]);
+    return rows.map((row) => this.#decodeRow(row));
+  }
+
+  async findRetries(now: number): Promise<WebhookRetries> {
+    const [row] = await this.#connection.query(FIND_WEBHOOK_RETRIES, [Math.floor(now)]);
+    const nextAt = row?.next_at ?? undefined;
+    return { count: row?.count ?? 0, ...(nextAt === undefined ? {} : { nextAt }) };
+  }
+
+  async isHeld(key: number): Promise<boolean> {
+    return (await this.#connection.query(FIND_HELD_WEBHOOK, [this.#context.getNode(), key])).length > 0;
   }
 
   async saveProgress(progress: readonly WebhookProgress[]): Promise<void> {
-    const rows = progress.map(({ key, deliveredSeq, isFinished, failingSince, deadLetter }) => ({
+    const rows = progress.map(({ key, deliveredSeq, isFinished, deadLetter, ...one }) => ({
       key,
       delivered: deliveredSeq,
       owing: !isFinished && !deadLetter,
-      failing_since: failingSince ?? null,
+      failing_since: one.failingSince ?? null,
+      failed_attempts: one.failedAttempts ?? 0,
+      due_at: Math.ceil(one.dueAt ?? 0),
       dead_at: deadLetter?.at ?? null,
       dead_reason: deadLetter ? encodeIdentifier(deadLetter.reason) : null,
+      released: one.isReleased ?? false,
     }));
     await this.#connection.query(SAVE_WEBHOOK_PROGRESS, [
       this.#context.getNode(),
@@ -150,13 +163,6 @@ export class PostgresPushStore implements PushStore {
     }
   }
 
-  async #claim(scope: TaskScope, taskId: string): Promise<ClaimedWebhooks> {
-    const parameters = [this.#context.getNode(), computeScopeKey(scope), encodeIdentifier(taskId)] as const;
-    const rows = await this.#connection.query(CLAIM_WEBHOOKS, parameters);
-    const [foreign] = await this.#connection.query(COUNT_FOREIGN_WEBHOOKS, parameters);
-    return { held: rows.map((row) => this.#decodeRow(row)), hasOthers: (foreign?.count ?? 0) > 0 };
-  }
-
   async countUndelivered(scope: TaskScope, limit: number): Promise<number> {
     const parameters = [computeScopeKey(scope), limit] as const;
     const [row] = await this.#connection.query(COUNT_UNDELIVERED_WEBHOOKS, parameters);
@@ -175,6 +181,7 @@ export class PostgresPushStore implements PushStore {
       version: decodeIdentifier(row.version),
       deliveredSeq: row.delivered,
       ...(row.failing_since === null ? {} : { failingSince: row.failing_since }),
+      ...(row.failed_attempts === 0 ? {} : { failedAttempts: row.failed_attempts }),
       ...(row.dead_at === null
         ? {}
         : { deadLetter: { at: row.dead_at, reason: decodeIdentifier(row.dead_reason ?? "") } }),

@@ -15,7 +15,7 @@ export interface PostgresStoreOptions {
   readonly preparedStatements?: boolean;
   /**
    * Time in milliseconds after which other servers recover the running tasks of a server that has stopped to renew its
-   * leases. Default: 15,000.
+   * leases. Default: 10,000.
    */
   readonly leaseMs?: number;
   /**
@@ -43,7 +43,7 @@ export const DEFAULT_POSTGRES_OPTIONS: Required<Omit<PostgresStoreOptions, "push
   connectTimeoutMs: 5000,
   queryTimeoutMs: 30_000,
   preparedStatements: true,
-  leaseMs: 15_000,
+  leaseMs: 10_000,
   migrate: true,
   hints: true,
 };

@@ -27,13 +27,14 @@ import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { commitAppends } from "./commit-appends.ts";
 import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-store-options.ts";
 import { createPostgresPushCipher } from "./create-postgres-push-cipher.ts";
-import type { PostgresStatement } from "./define-statement.ts";
+import { defineStatement, type PostgresStatement } from "./define-statement.ts";
 import { formatPostgresStoreName } from "./format-postgres-store-name.ts";
 import { listPostgresTasks } from "./list-postgres-tasks.ts";
 import { migratePostgresSchema } from "./migrate-postgres-schema.ts";
 import {
   findPostgresStateAfterError,
   isOutcomeUnknown,
+  isTemporaryStatementError,
   toPostgresUnavailableError,
 } from "./postgres-error-conversion.ts";
 import { PostgresHints } from "./postgres-hints.ts";
@@ -50,6 +51,17 @@ import { PostgresTextIndex } from "./postgres-text-index.ts";
 const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
   "PostgresStore",
   "poolSize connectTimeoutMs queryTimeoutMs preparedStatements leaseMs pushSecretKeys migrate hints",
+);
+
+/** Inserts 128 KiB into the logs, and rolls them back. Rejects if the disk is full. */
+const PROBE_DISK = defineStatement<[]>(
+  "probe_disk",
+  `DO $$ BEGIN
+     INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts)
+       SELECT -1, n, repeat(md5(n::text), 32), false FROM generate_series(1, 128) AS n;
+     RAISE EXCEPTION USING ERRCODE = 'CQ001';
+   EXCEPTION WHEN SQLSTATE 'CQ001' THEN NULL;
+   END $$`,
 );
 
 /** The pool of an open store, and the cipher for the secrets of webhooks. */
@@ -106,7 +118,12 @@ export class PostgresStore implements TaskStore {
     this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
     if (this.#options.hints) {
       const onOtherNode = (): void => this.#leases.reportOtherNode();
-      this.#hints = new PostgresHints({ url, ...this.#options, onOtherNode });
+      this.#hints = new PostgresHints({
+        url,
+        ...this.#options,
+        connection: this.#connection,
+        onOtherNode,
+      });
       this.hints = this.#hints;
     }
     this.pushStore = new PostgresPushStore(this.#connection, context);
@@ -117,7 +134,7 @@ export class PostgresStore implements TaskStore {
     });
     this.overview = createPostgresTaskOverview(this.#connection, this.#textIndex);
     this.sessionRepository = new PostgresSessionRepository(this.#connection);
-    this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
+    this.#health = new StoreHealthMonitor(this.name, () => this.#recover());
   }
 
   get health(): StoreHealth {
@@ -128,7 +145,8 @@ export class PostgresStore implements TaskStore {
     if (this.#opened) return;
     const { poolSize, migrate, pushSecretKeys, ...options } = this.#options;
     const cipher = await createPostgresPushCipher(pushSecretKeys);
-    const pool = await PostgresPool.create({ url: this.#url, size: poolSize, ...options });
+    const onUnreachable = (error: Error): void => void this.#reportFailure(error, "failing");
+    const pool = await PostgresPool.create({ url: this.#url, size: poolSize, onUnreachable, ...options });
     try {
       await migratePostgresSchema(pool, { store: this.name, migrate, onMigration });
       this.#opened = { pool, cipher };
@@ -222,9 +240,19 @@ export class PostgresStore implements TaskStore {
     }
   }
 
+  /**
+   * Extends the leases. After a full disk, also writes a part of a log and rolls it back, because the update of an
+   * existing row succeeds on a full disk.
+   */
+  async #recover(): Promise<void> {
+    await this.#leases.extend();
+    if (this.#health.state === "full") await this.#query(PROBE_DISK, []);
+  }
+
   /** Reports an error that concerns the database, and returns the error for the caller. */
   #reportFailure(error: unknown, state = findPostgresStateAfterError(error)): unknown {
-    if (state === undefined) return error;
+    if (state === undefined)
+      return isTemporaryStatementError(error) ? toPostgresUnavailableError(error) : error;
     const failure = toPostgresUnavailableError(error);
     if (this.#opened) this.#health.reportFailure(state, failure);
     return failure;

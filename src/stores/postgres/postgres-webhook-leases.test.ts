@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
-import type { Webhook, WebhookLeases } from "../../engine/index.ts";
+import type { Webhook } from "../../engine/index.ts";
 import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import {
   aliceTestTaskScope,
@@ -29,11 +29,15 @@ describe.skipIf(reason)("the lease on a webhook", () => {
 
   afterEach(() => Promise.all([first.close(), second.close()]));
 
-  const getLeases = (store: PostgresStore): WebhookLeases => store.pushStore.leases as WebhookLeases;
+  const now = 1_790_000_000_000;
+  const claim = ({ pushStore }: PostgresStore): ReturnType<PostgresStore["pushStore"]["claim"]> =>
+    pushStore.claim(scope, taskId, now);
   const claimIds = async (store: PostgresStore): Promise<string[]> =>
-    (await getLeases(store).claim(scope, taskId)).held.map(({ config }) => config.id);
-  const claimDueIds = async (store: PostgresStore, search: "left" | "all"): Promise<string[]> =>
-    (await getLeases(store).claimDue(0, 10, search)).map(({ config }) => config.id);
+    (await claim(store)).webhooks.map(({ config }) => config.id);
+  const claimDueIds = async ({ pushStore }: PostgresStore, search: "due" | "all"): Promise<string[]> =>
+    (await pushStore.claimDue({ search, after: 0, limit: 10, now })).map(({ config }) => config.id);
+  const isHeld = async ({ pushStore }: PostgresStore, key: number): Promise<boolean | undefined> =>
+    await pushStore.isHeld?.(key);
 
   /** Creates a task with the webhook `w` and an undelivered event. */
   async function createTask(options: object = {}): Promise<Webhook> {
@@ -50,25 +54,26 @@ describe.skipIf(reason)("the lease on a webhook", () => {
 
   it("belongs to the node that registers the webhook with a message, until the node stops [E12, E21]", async () => {
     const { key } = await createTask();
-    expect(await getLeases(second).claim(scope, taskId)).toEqual({ held: [], hasOthers: true });
+    expect(await claim(second)).toEqual({ webhooks: [], mayNeedMore: true });
     expect(await claimDueIds(second, "all")).toEqual([]);
-    expect(await getLeases(first).isHeld(key)).toBe(true);
+    expect(await isHeld(first, key)).toBe(true);
     await endFirstNode();
-    expect(await claimDueIds(second, "left")).toEqual(["w"]);
-    expect(await getLeases(first).isHeld(key)).toBe(false);
-    expect(await getLeases(second).isHeld(key)).toBe(true);
+    expect(await claimDueIds(second, "due")).toEqual(["w"]);
+    expect(await isHeld(first, key)).toBe(false);
+    expect(await isHeld(second, key)).toBe(true);
   });
 
   it("can be claimed after its release, and its old holder can save no progress [E12, E21]", async () => {
     const { key } = await createTask();
-    await getLeases(second).release([key]);
+    const release = { key, deliveredSeq: 0, isFinished: false, isReleased: true };
+    await second.pushStore.saveProgress([release]);
     expect(await claimIds(second)).toEqual([]);
-    await getLeases(first).release([key]);
+    await first.pushStore.saveProgress([release]);
     expect(await claimIds(second)).toEqual(["w"]);
     await first.pushStore.saveProgress([{ key, deliveredSeq: 1, isFinished: true }]);
     expect(await second.pushStore.get(scope, taskId, "w")).toMatchObject({ deliveredSeq: 0 });
     await second.pushStore.saveProgress([{ key, deliveredSeq: 1, isFinished: true }]);
-    expect(await getLeases(second).claim(scope, taskId)).toEqual({ held: [], hasOthers: false });
+    expect(await claim(second)).toEqual({ webhooks: [], mayNeedMore: false });
   });
 
   it("is lost if another node replaces the webhook, whose configuration is then outdated [I-01]", async () => {
@@ -78,26 +83,24 @@ describe.skipIf(reason)("the lease on a webhook", () => {
       taskId,
       createTestWebhookRegistration("w", { url: "https://a.example" }),
     );
-    expect(await getLeases(first).isHeld(key)).toBe(true);
+    expect(await isHeld(first, key)).toBe(true);
     await second.pushStore.put(
       scope,
       taskId,
       createTestWebhookRegistration("w", { url: "https://b.example" }),
     );
-    expect(await getLeases(first).isHeld(key)).toBe(false);
-    expect((await getLeases(first).claim(scope, taskId)).held).toMatchObject([
-      { config: { url: "https://b.example" } },
-    ]);
+    expect(await isHeld(first, key)).toBe(false);
+    expect((await claim(first)).webhooks).toMatchObject([{ config: { url: "https://b.example" } }]);
   });
 
   it("belongs to the node of the running turn, which finds webhooks of other nodes [E12, E21]", async () => {
     await createTask({ hasRunningTurn: true, webhooks: [] });
     await second.pushStore.put(scope, taskId, createTestWebhookRegistration("late"));
-    expect(await getLeases(second).claim(scope, taskId)).toEqual({ held: [], hasOthers: true });
-    expect(await claimDueIds(first, "left")).toEqual([]);
+    expect(await claim(second)).toEqual({ webhooks: [], mayNeedMore: true });
+    expect(await claimDueIds(first, "due")).toEqual([]);
     await first.commit([createTestLogAppend(taskId, 1, [createTestChunkEvent(taskId, "x")])]);
-    expect(await claimDueIds(second, "left")).toEqual([]);
-    expect(await claimDueIds(first, "left")).toEqual(["late"]);
+    expect(await claimDueIds(second, "due")).toEqual([]);
+    expect(await claimDueIds(first, "due")).toEqual(["late"]);
   });
 
   it("has one holder, even if nodes claim due webhooks at the same time [E21]", async () => {
@@ -108,7 +111,9 @@ describe.skipIf(reason)("the lease on a webhook", () => {
     await third.open();
     try {
       const claims = await Promise.all(
-        [second, third, second, third].map((store) => getLeases(store).claimDue(0, 20, "all")),
+        [second, third, second, third].map((store) =>
+          store.pushStore.claimDue({ search: "all", after: 0, limit: 20, now }),
+        ),
       );
       const holders = new Map<number, number>();
       for (const [at, webhooks] of claims.entries())

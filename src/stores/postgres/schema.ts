@@ -2,14 +2,20 @@
 export const SIZE_SHARD_COUNT = 16;
 
 /**
- * Tables of the schema `colloquy`. The key of a scope is a hash of its members, so that no node needs to look up keys.
- * Each row of `log` contains the events of one append as JSON lines, and its `seq` is the sequence number of the last
- * event. `COLLATE "C"` sorts ids and times by their bytes, on every server and in every language. `lease_node` is the
- * node that runs the task's turn, or that delivers to the webhook. `task_request` contains requests for the nodes that
- * run tasks, for the seconds until the asking node has read their answer. `deleted_task` contains the keys of deleted
- * tasks whose log still has rows. The rows
- * of `stored_size` add up to the bytes of all content. Each commit changes one row of `stored_size`, so that
- * concurrent commits rarely wait for each other. The decision docs/decisions/013-postgres-layout.md has the reasons.
+ * Tables of the schema `colloquy`. The decision docs/decisions/013-postgres-layout.md has the reasons.
+ *
+ * - The key of a scope is a hash of its members, so that no node needs to look up keys.
+ * - Each row of `log` contains the events of one append as JSON lines, and its `seq` is the sequence number of the last
+ *   event. `COLLATE "C"` sorts ids and times by their bytes, on every server and in every language.
+ * - `lease_node` is the node that runs the task's turn, or that delivers to the webhook. `wake_at` is the time at which a
+ *   suspended turn continues. Other tasks have the time `-infinity`.
+ * - `task_request` contains requests for the nodes that run tasks, for the seconds until the asking node has read their
+ *   answer. `deleted_task` contains the keys of deleted tasks whose log still has rows.
+ * - The rows of `stored_size` add up to the bytes of all content. Each commit changes one row of `stored_size`, so that
+ *   concurrent commits rarely wait for each other.
+ * - `task_text` contains the words of tasks, for stores that search text. `task_text_queue` contains the tasks whose turns
+ *   have ended since `node` last indexed them. PostgreSQL deletes the rows together with their task.
+ * - `sweep_clock` contains the clock at the last sweep, in one row.
  */
 const CREATE_TABLES_SQL = `
   CREATE TABLE colloquy.node (
@@ -30,11 +36,12 @@ const CREATE_TABLES_SQL = `
     epoch bigint NOT NULL,
     running boolean NOT NULL,
     lease_node uuid,
+    wake_at timestamptz NOT NULL DEFAULT '-infinity',
     UNIQUE (task_id, scope)
   ) WITH (fillfactor = 70);
   CREATE INDEX task_by_state ON colloquy.task (scope, state, status_time, task_id);
   CREATE INDEX task_by_context ON colloquy.task (scope, context_id, state, status_time, task_id);
-  CREATE INDEX task_running ON colloquy.task (lease_node, agent) WHERE running;
+  CREATE INDEX task_running ON colloquy.task (lease_node, agent, wake_at) WHERE running;
   CREATE INDEX task_ended ON colloquy.task (status_time, key)
     WHERE state IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED');
   CREATE INDEX task_waiting ON colloquy.task (status_time, key)
@@ -74,12 +81,15 @@ const CREATE_TABLES_SQL = `
     dead_at bigint,
     dead_reason text,
     lease_node uuid,
+    failed_attempts bigint NOT NULL DEFAULT 0,
+    due_at bigint NOT NULL DEFAULT 0,
     UNIQUE (task, id)
   );
   CREATE INDEX push_owing ON colloquy.push (key) WHERE owing;
   CREATE INDEX push_owing_by_scope ON colloquy.push (scope) WHERE owing;
   CREATE INDEX push_leased ON colloquy.push (key) WHERE owing AND lease_node IS NOT NULL;
   CREATE INDEX push_dead ON colloquy.push (key) WHERE dead_at IS NOT NULL;
+  CREATE INDEX push_retry ON colloquy.push (due_at) WHERE owing AND due_at > 0;
   CREATE TABLE colloquy.turn (
     task bigint PRIMARY KEY,
     json text NOT NULL
@@ -138,22 +148,6 @@ const CREATE_TABLES_SQL = `
     shard integer PRIMARY KEY,
     bytes bigint NOT NULL
   );
-  INSERT INTO colloquy.stored_size (shard, bytes) VALUES
-    ${Array.from({ length: SIZE_SHARD_COUNT }, (_, shard) => `(${shard}, 0)`).join(", ")};
-`;
-
-/** Adds the time at which a suspended turn continues. Other tasks have the time `-infinity`. */
-const ADD_WAKE_TIME_SQL = `
-  ALTER TABLE colloquy.task ADD COLUMN wake_at timestamptz NOT NULL DEFAULT '-infinity';
-  DROP INDEX colloquy.task_running;
-  CREATE INDEX task_running ON colloquy.task (lease_node, agent, wake_at) WHERE running;
-`;
-
-/**
- * The words of tasks, for stores that search text. `task_text_queue` contains the tasks whose turns have ended since
- * `node` last indexed them. PostgreSQL deletes the rows together with their task.
- */
-const CREATE_TEXT_INDEX_SQL = `
   CREATE TABLE colloquy.task_text (
     task bigint PRIMARY KEY REFERENCES colloquy.task (key) ON DELETE CASCADE,
     seq bigint NOT NULL,
@@ -166,10 +160,6 @@ const CREATE_TEXT_INDEX_SQL = `
     task bigint NOT NULL REFERENCES colloquy.task (key) ON DELETE CASCADE
   );
   CREATE INDEX task_text_queue_task ON colloquy.task_text_queue (task);
-`;
-
-/** The clock at the last sweep, in one row. */
-const CREATE_SWEEP_CLOCK_SQL = `
   CREATE TABLE colloquy.sweep_clock (
     id integer PRIMARY KEY,
     wall_ms bigint NOT NULL,
@@ -177,38 +167,21 @@ const CREATE_SWEEP_CLOCK_SQL = `
     delayed_ms bigint NOT NULL,
     was_set_back boolean NOT NULL
   );
-`;
-
-/** Creates the table that contains the schema version. Safe to repeat. */
-export const CREATE_VERSION_TABLE_SQL = `
-  CREATE SCHEMA IF NOT EXISTS colloquy;
-  CREATE TABLE IF NOT EXISTS colloquy.schema_version (version integer PRIMARY KEY);
+  INSERT INTO colloquy.stored_size (shard, bytes) VALUES
+    ${Array.from({ length: SIZE_SHARD_COUNT }, (_, shard) => `(${shard}, 0)`).join(", ")};
 `;
 
 /**
- * SQL statements that each schema version adds to the previous version. New versions are appended, because databases
- * contain the number of their last version.
+ * Creates the table that contains the schema version. Safe to repeat. Versions of Colloquy before the first release used
+ * the table `schema_version`.
  */
-export const MIGRATIONS: readonly string[] = [
-  CREATE_TABLES_SQL,
-  ADD_WAKE_TIME_SQL,
-  CREATE_TEXT_INDEX_SQL,
-  CREATE_SWEEP_CLOCK_SQL,
-];
+export const CREATE_VERSION_TABLE_SQL = `
+  CREATE SCHEMA IF NOT EXISTS colloquy;
+  CREATE TABLE IF NOT EXISTS colloquy.store_version (version integer PRIMARY KEY);
+`;
 
-export const POSTGRES_SCHEMA_VERSION: number = MIGRATIONS.length;
-
-/** Returns the SQL script that migrates a database from `version` to the current schema, in one transaction. */
-export function renderMigrationScript(version: number): string {
-  const steps = MIGRATIONS.slice(version).map(
-    (sql, at) => `-- Schema version ${version + at + 1}\n${sql.trim()}\n`,
-  );
-  return [
-    "BEGIN;",
-    CREATE_VERSION_TABLE_SQL.trim(),
-    ...steps,
-    "DELETE FROM colloquy.schema_version;",
-    `INSERT INTO colloquy.schema_version (version) VALUES (${POSTGRES_SCHEMA_VERSION});`,
-    "COMMIT;",
-  ].join("\n");
-}
+/**
+ * SQL statements that each schema version adds to the previous version. Append new versions, because databases contain
+ * the number of their last version. A released step never changes.
+ */
+export const POSTGRES_SCHEMA_STEPS: readonly string[] = [CREATE_TABLES_SQL];

@@ -4,7 +4,7 @@ import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import type { PostgresStatement } from "./define-statement.ts";
 import { findStaleExceptions, findUnportableSql, PORTABILITY_EXCEPTIONS } from "./portable-sql.fixture.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
-import { MIGRATIONS } from "./schema.ts";
+import { POSTGRES_SCHEMA_STEPS } from "./schema.ts";
 
 const { url, reason } = await findTestDatabase();
 
@@ -49,7 +49,7 @@ describe("the statements", () => {
   });
 
   it.for(statements)("$name names the schema of every table", ({ text }) => {
-    const tables = [...MIGRATIONS.join("").matchAll(/CREATE TABLE colloquy\.(\w+)/g)].map(
+    const tables = [...POSTGRES_SCHEMA_STEPS.join("").matchAll(/CREATE TABLE colloquy\.(\w+)/g)].map(
       ([, table]) => table,
     );
     expect(tables.length).toBeGreaterThan(8);
@@ -63,9 +63,9 @@ describe("the statements", () => {
   it.skipIf(reason)("can be prepared by PostgreSQL, with types for all parameters", async () => {
     await runTestSql(
       url,
-      MIGRATIONS.reduce((script, sql) => script + sql, "CREATE SCHEMA colloquy;"),
+      POSTGRES_SCHEMA_STEPS.reduce((script, sql) => script + sql, "CREATE SCHEMA colloquy;"),
     );
-    await runTestSql(url, "CREATE TABLE colloquy.schema_version (version integer)");
+    await runTestSql(url, "CREATE TABLE colloquy.store_version (version integer)");
     const script = statements.map(({ name, text }) => `PREPARE ${name} AS ${text};`).join("\n");
     const prepared = await runTestSql(url, `${script} SELECT name FROM pg_prepared_statements`);
     expect(prepared).toHaveLength(statements.length);

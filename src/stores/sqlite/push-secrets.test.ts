@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { QueuedTurnData, WebhookRegistration } from "../../engine/index.ts";
 import { generatePushSecretKey } from "../push-secret-cipher.ts";
@@ -10,7 +9,6 @@ import {
   createTestLogAppend,
   createTestSubmittedTaskEvent,
 } from "../task-event-logs.fixture.ts";
-import { migrateSchema } from "./schema.ts";
 import { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";
 import { expectFileMode } from "../../../test/support/is-windows.ts";
 
@@ -138,30 +136,5 @@ describe("a SQLite store", () => {
     await expect(new SqliteStore(path).open()).rejects.toThrow(
       /Key 1 of tasks\.db\.key is not 32 bytes in base64/,
     );
-  });
-
-  it("encrypts the secrets that an earlier version stored as plain text", async () => {
-    const db = new DatabaseSync(path);
-    migrateSchema(db, path, 9);
-    db.exec(`
-      INSERT INTO scope (key, tenant, principal, agent) VALUES (1, '', 'alice', 'agent');
-      INSERT INTO task (key, scope, task_id, context_id, seq, state, timestamp)
-        VALUES (1, 1, 't', 'c', 1, 'TASK_STATE_WORKING', '2026-01-01T00:00:00.000Z');
-    `);
-    db.prepare(
-      "INSERT INTO push (task, id, config, version, delivered, owing) VALUES (1, 'w', ?, '1.0', 0, 1)",
-    ).run(JSON.stringify(registration.config));
-    db.prepare("INSERT INTO queued_turn (task, position, json) VALUES (1, 1, ?)").run(
-      JSON.stringify(queuedTurn),
-    );
-    db.close();
-    expect(findFilesWithSecrets()).toEqual(["tasks.db"]);
-    const store = await openStore();
-    const scope = { tenant: "", principal: "alice", agent: "agent" };
-    expect((await store.pushStore.get(scope, "t", "w"))?.config).toEqual(registration.config);
-    expect(await store.pushStore.countUndelivered?.(scope, 10)).toBe(1);
-    await store.close();
-    // The copy from before the migration is what the earlier version wrote.
-    expect(findFilesWithSecrets()).toEqual(["tasks.db.schema-9.bak"]);
   });
 });

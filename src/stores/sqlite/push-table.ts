@@ -1,5 +1,13 @@
 import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
-import type { TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../../engine/index.ts";
+import type {
+  ClaimedWebhooks,
+  DueWebhookQuery,
+  TaskScope,
+  Webhook,
+  WebhookProgress,
+  WebhookRegistration,
+  WebhookRetries,
+} from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import type { PushSecretCipher, PushConfigOwnerTask, SealedPushConfig } from "../push-secret-cipher.ts";
 import type { TaskReader, TaskRow } from "./task-reader.ts";
@@ -19,13 +27,14 @@ interface WebhookRow {
   readonly version: string;
   readonly deliveredSeq: number;
   readonly failingSince: number | null;
+  readonly failedAttempts: number;
   readonly deadAt: number | null;
   readonly deadReason: string | null;
 }
 
 const SELECT_WEBHOOKS = `
   SELECT push.key AS key, tenant, principal, agent, task_id AS taskId, config, version, delivered AS deliveredSeq,
-    failing_since AS failingSince, dead_at AS deadAt, dead_reason AS deadReason
+    failing_since AS failingSince, failed_attempts AS failedAttempts, dead_at AS deadAt, dead_reason AS deadReason
   FROM push JOIN task ON task.key = push.task JOIN scope ON scope.key = task.scope`;
 
 /** Reads and writes the webhooks of the tasks in one database. */
@@ -35,7 +44,11 @@ export class PushTable {
   readonly #selectById: SqlStatement;
   readonly #selectByTask: SqlStatement;
   readonly #deleteWebhook: SqlStatement;
+  readonly #selectDueOfTask: SqlStatement;
+  readonly #selectActiveOfTask: SqlStatement;
   readonly #selectDue: SqlStatement;
+  readonly #selectUndelivered: SqlStatement;
+  readonly #selectRetries: SqlStatement;
   readonly #updateProgress: SqlStatement;
   readonly #selectDead: SqlStatement;
   readonly #countUndelivered: SqlStatement;
@@ -48,17 +61,33 @@ export class PushTable {
       `INSERT INTO push (task, id, config, version, delivered, owing, scope)
        VALUES (:task, :id, :config, :version, :after, :after < :seq OR NOT :ended, :scope)
        ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version,
-         owing = delivered < :seq OR NOT :ended, failing_since = NULL, dead_at = NULL, dead_reason = NULL`,
+         owing = delivered < :seq OR NOT :ended, failing_since = NULL, failed_attempts = 0, due_at = 0, dead_at = NULL,
+         dead_reason = NULL`,
     );
     this.#selectById = db.prepare(`${SELECT_WEBHOOKS} WHERE push.task = ? AND push.id = ?`);
     this.#selectByTask = db.prepare(`${SELECT_WEBHOOKS} WHERE push.task = ? ORDER BY push.key`);
     this.#deleteWebhook = db.prepare("DELETE FROM push WHERE task = ? AND id = ?");
+    const isDueSql = "push.owing = 1 AND push.due_at <= :now AND push.delivered < task.seq";
+    this.#selectDueOfTask = db.prepare(
+      `${SELECT_WEBHOOKS} WHERE push.task = :task AND ${isDueSql} ORDER BY push.key`,
+    );
+    this.#selectActiveOfTask = db.prepare(
+      "SELECT EXISTS (SELECT 1 FROM push WHERE task = :task AND owing = 1 AND due_at <= :now) AS isActive",
+    );
+    this.#selectUndelivered = db.prepare(
+      `${SELECT_WEBHOOKS} WHERE ${isDueSql} AND push.key > :after ORDER BY push.key LIMIT :limit`,
+    );
     this.#selectDue = db.prepare(
-      `${SELECT_WEBHOOKS} WHERE push.owing = 1 AND push.key > ? AND push.delivered < task.seq ORDER BY push.key LIMIT ?`,
+      `${SELECT_WEBHOOKS} WHERE ${isDueSql} AND push.due_at > 0 AND push.key > :after ORDER BY push.key LIMIT :limit`,
+    );
+    this.#selectRetries = db.prepare(
+      `SELECT count(*) AS count, min(due_at) AS nextAt FROM (
+         SELECT due_at FROM push WHERE owing = 1 AND due_at > 0 AND due_at > ? ORDER BY due_at LIMIT 10000
+       )`,
     );
     this.#updateProgress = db.prepare(
-      `UPDATE push SET delivered = max(delivered, ?), owing = ?, failing_since = ?, dead_at = ?, dead_reason = ?
-       WHERE key = ?`,
+      `UPDATE push SET delivered = max(delivered, ?), owing = ?, failing_since = ?, failed_attempts = ?, due_at = ?,
+         dead_at = ?, dead_reason = ? WHERE key = ?`,
     );
     this.#countUndelivered = db.prepare(
       `SELECT count(*) AS count FROM (SELECT 1 FROM push WHERE owing = 1 AND scope =
@@ -109,17 +138,34 @@ export class PushTable {
     return task !== undefined;
   }
 
-  listDueWebhooks(after: number, limit: number): Webhook[] {
-    return this.#decodeRows(this.#selectDue.all(after, limit));
+  claim(scope: TaskScope, taskId: string, now: number): ClaimedWebhooks {
+    const task = this.#reader.findTask(scope, taskId);
+    if (!task) return { webhooks: [], mayNeedMore: false };
+    const parameters = { task: task.key, now };
+    if (this.#selectActiveOfTask.get(parameters)?.["isActive"] !== 1)
+      return { webhooks: [], mayNeedMore: false };
+    return { webhooks: this.#decodeRows(this.#selectDueOfTask.all(parameters)), mayNeedMore: true };
+  }
+
+  claimDue({ search, after, limit, now }: DueWebhookQuery): Webhook[] {
+    const statement = search === "due" ? this.#selectDue : this.#selectUndelivered;
+    return this.#decodeRows(statement.all({ after, limit, now }));
+  }
+
+  findRetries(now: number): WebhookRetries {
+    const { count, nextAt } = this.#selectRetries.get(now) as { count: number; nextAt: number | null };
+    return { count, ...(nextAt === null ? {} : { nextAt }) };
   }
 
   saveProgress(progress: readonly WebhookProgress[]): void {
-    for (const { key, deliveredSeq, isFinished, failingSince, deadLetter } of progress) {
+    for (const { key, isFinished, deadLetter, ...one } of progress) {
       const isOwing = isFinished || deadLetter ? 0 : 1;
       this.#updateProgress.run(
-        deliveredSeq,
+        one.deliveredSeq,
         isOwing,
-        failingSince ?? null,
+        one.failingSince ?? null,
+        one.failedAttempts ?? 0,
+        Math.ceil(one.dueAt ?? 0),
         deadLetter?.at ?? null,
         deadLetter?.reason ?? null,
         key,
@@ -142,7 +188,7 @@ export class PushTable {
 
   #decodeRows(rows: unknown[]): Webhook[] {
     return (rows as WebhookRow[]).map(
-      ({ tenant, principal, agent, config, failingSince, deadAt, deadReason, ...row }) => ({
+      ({ tenant, principal, agent, config, failingSince, failedAttempts, deadAt, deadReason, ...row }) => ({
         ...row,
         scope: { tenant, principal, agent },
         ...this.#cipher.open(JSON.parse(config) as SealedPushConfig<Webhook["config"]>, {
@@ -151,6 +197,7 @@ export class PushTable {
           ...row,
         }),
         ...(failingSince === null ? {} : { failingSince }),
+        ...(failedAttempts === 0 ? {} : { failedAttempts }),
         ...(deadAt === null ? {} : { deadLetter: { at: deadAt, reason: deadReason ?? "" } }),
       }),
     );

@@ -18,8 +18,7 @@ import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { acquireFileLock } from "./file-lock.ts";
 import { assertNoRecordedLoss } from "./file-loss-watch.ts";
 import { DatabaseDescriptor, OpenFileInspector, setDamagedFilesAside } from "./file-loss.ts";
-import { migrateEarlierFile, type MigrationOptions } from "./migrate-earlier-file.ts";
-import { migrateSchema } from "./schema.ts";
+import { migrateEarlierFile, migrateSchema, type MigrationOptions } from "./migrate-schema.ts";
 import { syncFolder } from "./sync-folder.ts";
 import { COMMIT_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
 
@@ -105,14 +104,14 @@ export async function openSqliteFile(
   }
   const connectForReading = (name: string): DatabaseSync => new DatabaseSync(name, { readOnly: true });
   let release: (() => void) | undefined;
+  let cipher: PushSecretCipher;
   let connection: SqliteConnection | undefined;
-  let cipher: PushSecretCipher | undefined;
   let descriptor: DatabaseDescriptor | undefined;
   function openConnection(busyTimeoutMs: number): SqliteConnection {
     const db = connect(file);
     try {
       db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; ${PRAGMAS}`);
-      migrateSchema(db, file, undefined, cipher ? { cipher } : {});
+      migrateSchema(db, file);
       const wal = openWalForFlush(db, file);
       db.exec("PRAGMA busy_timeout = 0");
       // Windows does not allow other programs to remove, move, or truncate open files of SQLite.
@@ -152,7 +151,7 @@ export async function openSqliteFile(
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     release = acquireFileLock(file, connect);
     cipher = await createPushSecretCipher(file, pushSecretKeys);
-    migrateEarlierFile(file, connect, cipher, migration);
+    migrateEarlierFile(file, connect, migration);
     connection = openConnection(OPEN_BUSY_TIMEOUT_MS);
   } catch (error) {
     close();

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { adoptSessionsOfEarlierApps } from "./adopt-sessions-of-earlier-apps.ts";
 import { openSessionFile } from "./sqlite-session-file.ts";
 import { SqliteSessionRepository } from "./sqlite-session-repository.ts";
 
@@ -10,12 +9,10 @@ import { SqliteSessionRepository } from "./sqlite-session-repository.ts";
  */
 export class SqliteSessions {
   readonly #path: string;
-  readonly #currentAppNamesByEarlierName: ReadonlyMap<string, string> | undefined;
   #opened: { readonly db: DatabaseSync; readonly repository: SqliteSessionRepository } | undefined;
 
-  constructor(path: string, currentAppNamesByEarlierName?: ReadonlyMap<string, string>) {
+  constructor(path: string) {
     this.#path = resolve(path);
-    this.#currentAppNamesByEarlierName = currentAppNamesByEarlierName;
   }
 
   get repository(): SqliteSessionRepository {
@@ -30,8 +27,6 @@ export class SqliteSessions {
 
   #open(): { db: DatabaseSync; repository: SqliteSessionRepository } {
     const db = openSessionFile(this.#path);
-    if (this.#currentAppNamesByEarlierName)
-      adoptSessionsOfEarlierApps(db, this.#currentAppNamesByEarlierName);
     return { db, repository: new SqliteSessionRepository(db) };
   }
 }

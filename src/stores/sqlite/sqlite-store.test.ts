@@ -16,48 +16,14 @@ import {
   foldTestTaskEvents,
   createTestUserMessage,
   createTestStatusEvent,
+  listDueTestWebhooks,
 } from "../task-event-logs.fixture.ts";
 import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import { commitTestAppendExpectingSuccess, defineTaskStoreContract } from "../task-store.contract.ts";
-import { copyTask, TASK_STATES } from "../../protocol/index.ts";
-import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { expectFileMode } from "../../../test/support/is-windows.ts";
 import { countRuns } from "../../../test/support/count-runs.ts";
 import { getScriptArguments } from "../../../test/support/fork-script.ts";
-
-/** Undoes the schema version that added indexes for task lists. */
-const REMOVE_TASK_LIST_INDEXES_SQL = `
-  ALTER TABLE log DROP COLUMN has_only_artifacts;
-  DROP TABLE task_count; DROP INDEX task_by_state; DROP INDEX task_by_context;
-  CREATE INDEX task_list ON task (scope, timestamp, task_id, state);
-  CREATE INDEX task_context ON task (scope, context_id);`;
-
-/** Undoes the schema version that added references to snapshots. */
-const REMOVE_ARTIFACT_REFERENCES_SQL = `
-  ALTER TABLE snapshot DROP COLUMN artifact_references;
-  ALTER TABLE snapshot DROP COLUMN first_referenced_seq;
-`;
-
-/** Undoes the schema versions after the seventh. */
-const REMOVE_EIGHTH_AND_LATER_SQL = `
-  DROP TABLE finished_step;
-  DROP INDEX push_owing_by_scope;
-  ALTER TABLE push DROP COLUMN scope;${REMOVE_TASK_LIST_INDEXES_SQL} ${REMOVE_ARTIFACT_REFERENCES_SQL}`;
-
-/** Undoes the schema versions from retention on. */
-const REMOVE_RETENTION_AND_QUEUE_SQL = `
-  ${REMOVE_EIGHTH_AND_LATER_SQL}
-  DROP TABLE queued_turn;
-  DROP TABLE deleted_task; DROP INDEX task_ended; DROP INDEX task_waiting; DROP INDEX message_task;`;
-
-/** Undoes the fourth version of the schema. */
-const REMOVE_LEASES_SQL = `
-  DROP INDEX task_running;
-  ALTER TABLE task DROP COLUMN running;
-  ALTER TABLE task DROP COLUMN epoch;
-  CREATE INDEX task_unfinished ON task (key) WHERE state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING');
-`;
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
 let fileCount = 0;
@@ -157,7 +123,7 @@ describe("SqliteStore", () => {
     const before = await store.pushStore.list(aliceTestTaskScope, "t");
     await store.pushStore.remove(aliceTestTaskScope, "t", "b");
     await reopen();
-    expect(await store.pushStore.listDueWebhooks(0, 10)).toEqual(before?.slice(0, 1));
+    expect(await listDueTestWebhooks(store.pushStore)).toEqual(before?.slice(0, 1));
     const again = await store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("b"));
     expect(again?.key).toBeGreaterThan(before?.[1]?.key ?? Infinity);
   });
@@ -246,108 +212,6 @@ describe("SqliteStore", () => {
       first.kill("SIGKILL");
       await once(first, "exit");
       await store.open();
-    });
-
-    it("adds the tables that a file of the first version lacks and keeps its data", async () => {
-      const log = [
-        createTestSubmittedTaskEvent("t", { message: createTestUserMessage("m1") }),
-        createTestChunkEvent("t", "a"),
-      ];
-      await commitTestAppendExpectingSuccess(
-        store,
-        createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }),
-      );
-      // Remove the tables and indexes that later versions added.
-      store.runTransaction((db) =>
-        db.exec(
-          `${REMOVE_RETENTION_AND_QUEUE_SQL} ${REMOVE_LEASES_SQL} DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;`,
-        ),
-      );
-      await reopen();
-      expect(await store.load(aliceTestTaskScope, "t")).toBeUndefined();
-      // Older versions stored the tasks under an id that may come from a file name.
-      await store.adoptTasksOfEarlierIds(new Map([[aliceTestTaskScope.agent, aliceTestTaskScope.agent]]));
-      expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
-        task: foldTestTaskEvents(log),
-        seq: 2,
-        epoch: 0,
-        awaitsRecovery: true,
-      });
-      expect(await store.findMessage(aliceTestTaskScope, "m1")).toEqual({ taskId: "t", seq: 1 });
-      expect(
-        await store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("w")),
-      ).toMatchObject({
-        deliveredSeq: 2,
-      });
-      await reopen();
-      expect(await store.pushStore.list(aliceTestTaskScope, "t")).toMatchObject([
-        createTestWebhookRegistration("w"),
-      ]);
-      expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({
-        user_version: SCHEMA_VERSION,
-      });
-    });
-
-    it("counts and lists the tasks of a file of the seventh version", async () => {
-      for (const [id, state] of [
-        ["a", "TASK_STATE_COMPLETED"],
-        ["b", "TASK_STATE_FAILED"],
-        ["c", "TASK_STATE_COMPLETED"],
-      ] as const) {
-        const events = [
-          createTestSubmittedTaskEvent(id),
-          createTestChunkEvent(id, "x"),
-          createTestStatusEvent(id, state),
-        ];
-        await commitTestAppendExpectingSuccess(store, createTestLogAppend(id, 0, events));
-      }
-      store.runTransaction((db) => db.exec(`${REMOVE_EIGHTH_AND_LATER_SQL} PRAGMA user_version = 7;`));
-      await reopen();
-      const status = "TASK_STATE_COMPLETED";
-      const page = await store.list(aliceTestTaskScope, { limit: 10, status });
-      expect(page.tasks.map(({ id }) => id)).toEqual(["c", "a"]);
-      expect(page.tasks[0]).not.toHaveProperty("artifacts");
-      expect(page.total).toBe(2);
-      expect((await store.list(aliceTestTaskScope, { limit: 1 })).total).toBe(3);
-    });
-
-    it("loads the snapshots of the seventh version, which contain all artifacts", async () => {
-      const log = [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "a".repeat(100_000))];
-      const snapshot = copyTask(foldTestTaskEvents(log));
-      await commitTestAppendExpectingSuccess(store, createTestLogAppend("t", 0, log, { snapshot }));
-      // Only the snapshot has the content.
-      store.runTransaction((db) =>
-        db.exec(`DELETE FROM log; ${REMOVE_EIGHTH_AND_LATER_SQL} PRAGMA user_version = 7;`),
-      );
-      await reopen();
-      expect((await store.load(aliceTestTaskScope, "t"))?.task).toEqual(foldTestTaskEvents(log));
-    });
-
-    it("recovers the tasks that a file of the third version has in SUBMITTED and WORKING [E9]", async () => {
-      const turn = { seq: 1, attempt: 1, request: {}, service: {} };
-      for (const state of TASK_STATES) {
-        const log = [createTestSubmittedTaskEvent(state), createTestStatusEvent(state, state)];
-        await commitTestAppendExpectingSuccess(store, createTestLogAppend(state, 0, log, { turn }));
-      }
-      store.runTransaction((db) =>
-        db.exec(`${REMOVE_RETENTION_AND_QUEUE_SQL} ${REMOVE_LEASES_SQL} PRAGMA user_version = 3;`),
-      );
-      await reopen();
-      // Older versions stored the tasks under an id that may come from a file name.
-      await store.adoptTasksOfEarlierIds(new Map([[aliceTestTaskScope.agent, aliceTestTaskScope.agent]]));
-      const claimed = await store.leases.claim(aliceTestTaskScope.agent, 10);
-      expect(claimed.map(({ taskId, epoch, turn: kept }) => [taskId, epoch, kept])).toEqual([
-        ["TASK_STATE_SUBMITTED", 1, turn],
-        ["TASK_STATE_WORKING", 1, turn],
-      ]);
-    });
-
-    it("is rejected for a file that a newer version wrote", async () => {
-      store.runTransaction((db) => db.exec("PRAGMA user_version = 99"));
-      await store.close();
-      await expect(store.open()).rejects.toThrow(
-        `${path} was written by a newer version of Colloquy (schema 99`,
-      );
     });
 
     it("is rejected for a file that is not a database, and releases the lock", async () => {

@@ -21,7 +21,6 @@ import type {
 } from "../../engine/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { LogEvent } from "../../protocol/index.ts";
-import { adoptTasksOfEarlierIds } from "./adopt-tasks-of-earlier-ids.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
@@ -76,8 +75,12 @@ export class SqliteStore implements TaskStore {
     list: async (scope, taskId) =>
       this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.list(scope, taskId)),
     remove: async (scope, taskId, id) => this.#pushWrites.write((push) => push.remove(scope, taskId, id)),
-    listDueWebhooks: async (after, limit) =>
-      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
+    claim: async (scope, taskId, now) =>
+      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.claim(scope, taskId, now)),
+    claimDue: async (query) =>
+      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.claimDue(query)),
+    findRetries: async (now) =>
+      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.findRetries(now)),
     saveProgress: async (progress) => this.#pushWrites.write((push) => push.saveProgress(progress)),
     countUndelivered: async (scope, limit) =>
       this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.countUndelivered(scope, limit)),
@@ -124,11 +127,6 @@ export class SqliteStore implements TaskStore {
     await this.#connection.open({ backUp, pushSecretKeys }, onMigration);
   }
 
-  async adoptTasksOfEarlierIds(currentIdsByEarlierId: ReadonlyMap<string, string>): Promise<void> {
-    this.runTransaction((db) => adoptTasksOfEarlierIds(db, currentIdsByEarlierId));
-    this.#connection.requireOpen().scopeTable.clearCache();
-  }
-
   async close(): Promise<void> {
     const textIndexer = this.#textIndexer;
     this.#textIndexer = undefined;
@@ -143,8 +141,8 @@ export class SqliteStore implements TaskStore {
    * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed, or until the store opens its file again after a failed
    * sync. Write to the additional tables only within `runTransaction`. The table names `scope`, `task`, `log`,
-   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, `finished_step`, `deleted_task`, `task_count`, and names that
-   * begin with `task_text` are reserved.
+   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, `finished_step`, `deleted_task`, `task_count`, `sweep_clock`, and
+   * names that begin with `task_text` are reserved.
    */
   getDatabase(): DatabaseSync {
     this.#connection.requireWritable();

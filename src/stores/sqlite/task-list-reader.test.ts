@@ -100,23 +100,6 @@ describe("a list of tasks in a SQLite file", () => {
     expect((await store.list(bobTestTaskScope, { limit: 1 })).total).toBe(1);
   });
 
-  it("counts the tasks that an agent adopts from an earlier id", async () => {
-    const earlier = { ...aliceTestTaskScope, agent: "/earlier" };
-    for (const [id, scope] of [
-      ["a", earlier],
-      ["b", earlier],
-      ["b", aliceTestTaskScope],
-    ] as const)
-      await commitTestAppendExpectingSuccess(
-        store,
-        createTestLogAppend(id, 0, [createTestSubmittedTaskEvent(id)], { scope }),
-      );
-    await store.adoptTasksOfEarlierIds(new Map([["earlier", aliceTestTaskScope.agent]]));
-    expect(await countTasks()).toBe(2);
-    // The task with the same id cannot move.
-    expect((await store.list(earlier, { limit: 1 })).total).toBe(1);
-  });
-
   it("keeps no numbers of a scope without tasks", async () => {
     await commitTestAppendExpectingSuccess(
       store,

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
-import { migrateSchema } from "./schema.ts";
+import { migrateSchema } from "./migrate-schema.ts";
 import {
   buildTaskCountSql,
   buildTaskPageSql,

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import type { TaskOverviewQuery } from "../../engine/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
-import { migrateSchema } from "./schema.ts";
+import { migrateSchema } from "./migrate-schema.ts";
 import {
   buildAllCallersSql,
   buildScopeSql,

@@ -44,17 +44,6 @@ const find = async (text: string): Promise<string[]> =>
 const expectFound = (text: string, ids: readonly string[]): Promise<void> =>
   expect.poll(() => find(text), { interval: 10 }).toEqual(ids);
 
-/** The index that earlier versions of Colloquy created. */
-const EARLIER_TEXT_INDEX_SQL = `
-  CREATE VIRTUAL TABLE task_text USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2');
-  CREATE TABLE task_text_queue (task INTEGER PRIMARY KEY);
-  CREATE TRIGGER task_text_inserted AFTER INSERT ON task WHEN new.running = 0
-    BEGIN INSERT OR IGNORE INTO task_text_queue VALUES (new.key); END;
-  CREATE TRIGGER task_text_updated AFTER UPDATE OF running ON task WHEN new.running = 0
-    BEGIN INSERT OR IGNORE INTO task_text_queue VALUES (new.key); END;
-  CREATE TRIGGER task_text_deleted AFTER DELETE ON task
-    BEGIN DELETE FROM task_text WHERE rowid = old.key; DELETE FROM task_text_queue WHERE task = old.key; END;`;
-
 describe("the text index of a SQLite store", () => {
   it("continues after a restart, and forgets deleted tasks, also on the disk", async () => {
     await store.overview.startTextIndex?.();
@@ -72,19 +61,6 @@ describe("the text index of a SQLite store", () => {
     await expectFound("other", ["b"]);
     store.rebuildFile();
     expect(readFileSync(join(folder, "tasks.db")).includes("unforgettable")).toBe(false);
-  });
-
-  it("replaces the index of an earlier version", async () => {
-    store.runTransaction((db) => db.exec(EARLIER_TEXT_INDEX_SQL));
-    await storeTask("a", "early");
-    await store.overview.startTextIndex?.();
-    await expectFound("early", ["a"]);
-    await storeTask("b", "early bird");
-    await expectFound("early", ["b", "a"]);
-    const names = store.runTransaction((db) =>
-      db.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'task_text%'").all(),
-    );
-    expect(names.filter(({ name }) => !String(name).startsWith("task_text_words"))).toEqual([]);
   });
 
   it("states its requirement on a SQLite without full-text search", () => {

@@ -5,8 +5,7 @@ import { listTaskWords, type TextQuery } from "../task-words.ts";
 /**
  * Full-text index over the words of stopped tasks. Triggers queue the tasks whose turns have ended, so that the writer of
  * the tasks need not know the index, and a crash loses no task. The tokenizer `ascii` splits the stored words only at the
- * spaces between them. `secure-delete` removes the words of deleted tasks from the file. Earlier versions of Colloquy,
- * which do not index, leave the queue to later versions.
+ * spaces between them. `secure-delete` removes the words of deleted tasks from the file.
  */
 const CREATE_TEXT_INDEX_SQL = `
   CREATE VIRTUAL TABLE task_text_words USING fts5 (words, tokenize = 'ascii', detail = none);
@@ -24,15 +23,6 @@ const CREATE_TEXT_INDEX_SQL = `
   INSERT INTO task_text_words_queue SELECT key FROM task WHERE running = 0;
 `;
 
-/** Deletes the index of earlier versions, whose words depended on the tokenizer of SQLite. */
-const DROP_EARLIER_TEXT_INDEX_SQL = `
-  DROP TRIGGER IF EXISTS task_text_inserted;
-  DROP TRIGGER IF EXISTS task_text_updated;
-  DROP TRIGGER IF EXISTS task_text_deleted;
-  DROP TABLE IF EXISTS task_text;
-  DROP TABLE IF EXISTS task_text_queue;
-`;
-
 /** Condition that a task matches the full-text query `$text`. Considers the 20,000 matches that were created last. */
 export const MATCHES_TEXT_SQL = `task.key IN (
   SELECT rowid FROM task_text_words WHERE task_text_words MATCH $text ORDER BY rowid DESC LIMIT 20000
@@ -40,7 +30,6 @@ export const MATCHES_TEXT_SQL = `task.key IN (
 
 /** Creates the tables of the index, if they do not exist. Call within a transaction. */
 export function createTaskTextIndex(db: SqlDatabase): void {
-  db.exec(DROP_EARLIER_TEXT_INDEX_SQL);
   const exists = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'task_text_words'").get() !== undefined;
   if (exists) return;
   try {

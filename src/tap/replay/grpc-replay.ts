@@ -1,9 +1,4 @@
-import type {
-  GrpcFailure,
-  GrpcResponseMessageSink,
-  GrpcResponseOrFailure,
-  IncomingCall,
-} from "../../grpc/index.ts";
+import type { GrpcFailure, GrpcResponseOrFailure, GrpcServerCall } from "../../grpc/index.ts";
 import { A2AError, isStreamingOperation } from "../../protocol/index.ts";
 import { toGrpcError, type ProtoDialect } from "../../wire/index.ts";
 import * as v0_3 from "../../wire/v0_3/index.ts";
@@ -67,7 +62,7 @@ class GrpcReplay {
   }
 
   /** Replies to a call. Never rejects. */
-  async handle(call: IncomingCall): Promise<GrpcResponseOrFailure> {
+  async handle(call: GrpcServerCall): Promise<GrpcResponseOrFailure> {
     const dialect = call.service.version === "1.0" ? v1.protoDialect : v0_3.protoDialect;
     const closed = new AbortController();
     call.onClose(() => closed.abort());
@@ -79,7 +74,7 @@ class GrpcReplay {
   }
 
   async #respond(
-    call: IncomingCall,
+    call: GrpcServerCall,
     dialect: ProtoDialect,
     closed: AbortSignal,
   ): Promise<GrpcResponseOrFailure> {
@@ -89,9 +84,9 @@ class GrpcReplay {
     const replayed = this.#replay.startCall(operation, params, (name) => call.header(name), closed);
     const { exchange, waitUntil } = replayed;
     await waitUntil(exchange.response?.duration_ms ?? 0);
-    const common = { headers: {}, watchWrite: () => () => {} };
+    const common = { headers: undefined, watchWrite: () => () => {} };
     if (isStreamingOperation(operation) && exchange.response?.is_stream)
-      return { ...common, body: (sink) => void replayStream(replayed, call, dialect, sink) };
+      return { ...common, body: () => void replayStream(replayed, call, dialect) };
     if (exchange.response?.status === undefined)
       return { failure: toFailure(createInterruptedError("no response"), dialect) };
     try {
@@ -111,23 +106,23 @@ class GrpcReplay {
 /** Replays a stream with its recorded times. A stream that broke in the record ends with `UNAVAILABLE`. */
 async function replayStream(
   { exchange, waitUntil }: ReplayedCall,
-  { method: { operation, response } }: IncomingCall,
+  call: GrpcServerCall,
   dialect: ProtoDialect,
-  sink: GrpcResponseMessageSink,
 ): Promise<void> {
+  const { operation, response } = call.method;
   try {
     for (const { offsetMs, content } of listReplayedEvents(exchange)) {
       if (!(await waitUntil(offsetMs))) return;
       if (content instanceof A2AError) throw content;
-      await sink.write(response.encode(dialect.toProtoResponseMessage(operation, content.event)));
-      if (dialect.isLastEvent?.(content, operation as "SendStreamingMessage")) return sink.end();
+      await call.write([response.encode(dialect.toProtoResponseMessage(operation, content.event))]);
+      if (dialect.isLastEvent?.(content, operation as "SendStreamingMessage")) return call.end();
     }
     const { end, request } = exchange;
     if (end) await waitUntil(Math.max(0, end.mono_ms - request.mono_ms));
     if (end?.reason !== "completed") throw createInterruptedError(end?.reason ?? "no end");
-    sink.end();
+    call.end();
   } catch (error) {
-    sink.end(toFailure(error, dialect));
+    call.end(toFailure(error, dialect));
   }
 }
 
@@ -137,7 +132,7 @@ async function replayStream(
  */
 function selectRecordedTrailers(
   { request, response }: RecordedExchange,
-  { service }: IncomingCall,
+  { service }: GrpcServerCall,
 ): Record<string, string> {
   if (request.binding !== "GRPC" || request.protocol_version !== service.version) return {};
   const { headers = {} } = response ?? {};

@@ -5,33 +5,17 @@ import { createRouteMatcher, type RouteMatcher, type RestRoute } from "../route-
  * does not specify the parameters or the result.
  */
 const REST_ROUTES: readonly RestRoute[] = [
-  { operation: "SendMessage", methods: ["POST"], pathTemplate: "/v1/message:send" },
-  { operation: "SendStreamingMessage", methods: ["POST"], pathTemplate: "/v1/message:stream" },
-  { operation: "GetTask", methods: ["GET"], pathTemplate: "/v1/tasks/{id}" },
-  { operation: "CancelTask", methods: ["POST"], pathTemplate: "/v1/tasks/{id}:cancel" },
+  ["SendMessage", "POST", "/v1/message:send"],
+  ["SendStreamingMessage", "POST", "/v1/message:stream"],
+  ["GetTask", "GET", "/v1/tasks/{id}"],
+  ["CancelTask", "POST", "/v1/tasks/{id}:cancel"],
   // The text of the specification requires POST, and its proto requires GET.
-  { operation: "SubscribeToTask", methods: ["POST", "GET"], pathTemplate: "/v1/tasks/{id}:subscribe" },
-  { operation: "GetExtendedAgentCard", methods: ["GET"], pathTemplate: "/v1/card" },
-  {
-    operation: "CreateTaskPushNotificationConfig",
-    methods: ["POST"],
-    pathTemplate: "/v1/tasks/{id}/pushNotificationConfigs",
-  },
-  {
-    operation: "ListTaskPushNotificationConfigs",
-    methods: ["GET"],
-    pathTemplate: "/v1/tasks/{id}/pushNotificationConfigs",
-  },
-  {
-    operation: "GetTaskPushNotificationConfig",
-    methods: ["GET"],
-    pathTemplate: "/v1/tasks/{id}/pushNotificationConfigs/{configId}",
-  },
-  {
-    operation: "DeleteTaskPushNotificationConfig",
-    methods: ["DELETE"],
-    pathTemplate: "/v1/tasks/{id}/pushNotificationConfigs/{configId}",
-  },
+  ["SubscribeToTask", "POST GET", "/v1/tasks/{id}:subscribe"],
+  ["GetExtendedAgentCard", "GET", "/v1/card"],
+  ["CreateTaskPushNotificationConfig", "POST", "/v1/tasks/{id}/pushNotificationConfigs"],
+  ["ListTaskPushNotificationConfigs", "GET", "/v1/tasks/{id}/pushNotificationConfigs"],
+  ["GetTaskPushNotificationConfig", "GET", "/v1/tasks/{id}/pushNotificationConfigs/{configId}"],
+  ["DeleteTaskPushNotificationConfig", "DELETE", "/v1/tasks/{id}/pushNotificationConfigs/{configId}"],
 ];
 
 /** Returns the operation for the HTTP method and path of a 0.3 request. */

@@ -1,17 +1,18 @@
 /**
- * Creates a store with the code of an earlier commit, as the vectors for test/resilience/store-migrations.test.ts:
+ * Creates a store with the code of a release, as the vectors for test/resilience/store-migrations.test.ts:
  *
- *     git worktree add --detach /tmp/earlier COMMIT && ln -s $PWD/node_modules /tmp/earlier/node_modules
- *     node test/vectors/earlier-stores/create-store.ts /tmp/earlier COMMIT
+ *     git worktree add --detach /tmp/released v0.1.0 && ln -s $PWD/node_modules /tmp/released/node_modules
+ *     node test/vectors/earlier-stores/create-store.ts /tmp/released 0.1.0
  *
- * The program writes the dump `store-of-COMMIT.sql`, the responses of the earlier server in `store-of-COMMIT.json`, and
- * the key of the encrypted webhook secrets in `store-of-COMMIT.key.txt`.
+ * The program writes the dump `store-of-VERSION.sql`, the responses of the released server in `store-of-VERSION.json`,
+ * and the key of the encrypted webhook secrets in `store-of-VERSION.key.txt`. A third argument is the folder of these
+ * files.
  */
 import { copyFileSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import {
   callEarlierStoreAgent,
   createEarlierStoreAgents,
@@ -21,7 +22,7 @@ import {
 } from "../../support/earlier-store-agents.ts";
 import { dumpDatabase } from "../../support/dump-database.ts";
 
-const [, , checkout = "", commit = ""] = process.argv;
+const [, , checkout = "", version = "", folder = import.meta.dirname] = process.argv;
 const importRoom = (room: string): Promise<unknown> =>
   import(pathToFileURL(resolve(checkout, `src/${room}/index.ts`)).href);
 const { createServer } = (await importRoom("server")) as typeof import("../../../src/server/index.ts");
@@ -67,11 +68,10 @@ for (const caller of EARLIER_STORE_CALLERS) {
   await send("hang", caller, "never ends", {}, { returnImmediately: true });
 }
 const responses = await readEarlierStoreResponses(urls);
-const target = fileURLToPath(new URL(`store-of-${commit}`, import.meta.url));
+const target = join(folder, `store-of-${version}`);
 writeFileSync(`${target}.json`, `${JSON.stringify(responses, null, 2)}\n`);
 const db = new DatabaseSync(file, { readOnly: true });
 writeFileSync(`${target}.sql`, dumpDatabase(db));
-// Since schema 10, the secrets of webhooks are encrypted.
 copyFileSync(`${file}.key`, `${target}.key.txt`);
 // The running turns stay in the store, as after a killed process.
 process.kill(process.pid, "SIGKILL");

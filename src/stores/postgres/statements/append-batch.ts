@@ -215,7 +215,7 @@ const WRITE_OTHER_ROWS_SQL = `
       LEFT JOIN colloquy.push AS replaced ON replaced.task = written.key AND replaced.id = given.id
     ORDER BY given.ordinal, given.position
     ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version,
-      owing = excluded.owing, failing_since = NULL, dead_at = NULL, dead_reason = NULL,
+      owing = excluded.owing, failing_since = NULL, failed_attempts = 0, due_at = 0, dead_at = NULL, dead_reason = NULL,
       lease_node = excluded.lease_node
   )`;
 

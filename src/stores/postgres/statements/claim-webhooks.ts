@@ -23,60 +23,67 @@ const renderClaimSql = (lock: "FOR UPDATE OF push" | "FOR UPDATE OF push SKIP LO
   )
   SELECT ${WEBHOOK_COLUMNS} FROM claimed AS push JOIN colloquy.task AS task ON task.key = push.task ORDER BY push.key`;
 
-/** Claims the webhooks of a task that may need deliveries. */
+/** True for a row of `push` with undelivered events whose next attempt is due. */
+const renderDueSql = (now: string): string =>
+  `push.owing AND push.due_at <= ${now}::bigint AND push.delivered < task.seq`;
+
+/** Claims the due webhooks of a task. */
 export const CLAIM_WEBHOOKS: PostgresStatement<
-  readonly [node: string, scope: string, taskId: string],
+  readonly [node: string, scope: string, taskId: string, now: number],
   WebhookRow
 > = defineStatement(
   "colloquy_claim_webhooks",
   `WITH claimable AS MATERIALIZED (
     SELECT push.key, push.lease_node FROM ${WEBHOOK_TABLES}
-    WHERE task.task_id = $3 AND task.scope = $2::uuid AND push.owing
+    WHERE task.task_id = $3 AND task.scope = $2::uuid AND ${renderDueSql("$4")}
       AND ${IS_FREE_OF_TURNS_SQL} AND ${IS_CLAIMABLE_SQL}
   ),
   ${renderClaimSql("FOR UPDATE OF push")}`,
 );
 
-/** Counts the webhooks of a task that may need deliveries, and whose lease another node holds or may claim. */
-export const COUNT_FOREIGN_WEBHOOKS: PostgresStatement<
-  readonly [node: string, scope: string, taskId: string],
+/** Counts the webhooks of a task that may need deliveries and do not wait for a retry. */
+export const COUNT_ACTIVE_WEBHOOKS: PostgresStatement<
+  readonly [scope: string, taskId: string, now: number],
   { readonly count: number }
 > = defineStatement(
-  "colloquy_count_foreign_webhooks",
+  "colloquy_count_active_webhooks",
   `SELECT count(*) AS count FROM ${WEBHOOK_TABLES}
-  WHERE task.task_id = $3 AND task.scope = $2::uuid AND push.owing AND push.lease_node IS DISTINCT FROM $1::uuid`,
+  WHERE task.task_id = $2 AND task.scope = $1::uuid AND push.owing AND push.due_at <= $3::bigint`,
 );
 
-/** The node, the key after which the claim begins, and the maximum number of webhooks. */
-type ClaimDueParameters = readonly [node: string, after: number, limit: number];
+/** The node, the key after which the claim begins, the maximum number of webhooks, and the time. */
+type ClaimDueParameters = readonly [node: string, after: number, limit: number, now: number];
 
 /** Claims due webhooks of all tasks. The statement examines each webhook whose task has not ended. */
-export const CLAIM_DUE_WEBHOOKS: PostgresStatement<ClaimDueParameters, WebhookRow> = defineStatement(
-  "colloquy_claim_due_webhooks",
+export const CLAIM_ALL_WEBHOOKS: PostgresStatement<ClaimDueParameters, WebhookRow> = defineStatement(
+  "colloquy_claim_all_webhooks",
   `WITH claimable AS MATERIALIZED (
     SELECT push.key, push.lease_node FROM ${WEBHOOK_TABLES}
-    WHERE push.owing AND push.key > $2 AND push.delivered < task.seq
-      AND ${IS_FREE_OF_TURNS_SQL} AND ${IS_CLAIMABLE_SQL}
+    WHERE ${renderDueSql("$4")} AND push.key > $2 AND ${IS_FREE_OF_TURNS_SQL} AND ${IS_CLAIMABLE_SQL}
     ORDER BY push.key LIMIT $3
   ),
   ${renderClaimSql("FOR UPDATE OF push SKIP LOCKED")}`,
 );
 
 /**
- * Claims the due webhooks that stopped nodes have left, and the due webhooks of tasks whose turn this node runs. Two
- * indexes contain only the webhooks with a lease and the tasks with a running turn.
+ * Claims the webhooks whose retry is due, the due webhooks that stopped nodes have left, and the due webhooks of tasks
+ * whose turn this node runs. Three indexes contain only the webhooks with a retry, the webhooks with a lease, and the
+ * tasks with a running turn.
  */
-export const CLAIM_LEFT_WEBHOOKS: PostgresStatement<ClaimDueParameters, WebhookRow> = defineStatement(
-  "colloquy_claim_left_webhooks",
+export const CLAIM_DUE_WEBHOOKS: PostgresStatement<ClaimDueParameters, WebhookRow> = defineStatement(
+  "colloquy_claim_due_webhooks",
   `WITH claimable AS MATERIALIZED (
     SELECT key, lease_node FROM (
       SELECT push.key, push.lease_node FROM ${WEBHOOK_TABLES}
-      WHERE push.owing AND push.lease_node IS NOT NULL AND push.lease_node <> $1::uuid
-        AND ${IS_FREE_OF_TURNS_SQL} AND ${IS_CLAIMABLE_SQL} AND push.delivered < task.seq
+      WHERE push.due_at > 0 AND push.lease_node IS NULL AND ${renderDueSql("$4")} AND ${IS_FREE_OF_TURNS_SQL}
+      UNION ALL
+      SELECT push.key, push.lease_node FROM ${WEBHOOK_TABLES}
+      WHERE push.lease_node IS NOT NULL AND push.lease_node <> $1::uuid
+        AND ${IS_FREE_OF_TURNS_SQL} AND ${IS_CLAIMABLE_SQL} AND ${renderDueSql("$4")}
       UNION ALL
       SELECT push.key, push.lease_node FROM ${WEBHOOK_TABLES}
       WHERE task.running AND task.lease_node = $1::uuid
-        AND push.owing AND push.lease_node IS NULL AND push.delivered < task.seq
+        AND push.due_at = 0 AND push.lease_node IS NULL AND ${renderDueSql("$4")}
     ) AS left_webhook
     WHERE key > $2 ORDER BY key LIMIT $3
   ),
@@ -91,10 +98,3 @@ export const FIND_HELD_WEBHOOK: PostgresStatement<
   "colloquy_find_held_webhook",
   "SELECT key FROM colloquy.push WHERE key = $2 AND lease_node = $1::uuid",
 );
-
-/** Releases the leases of webhooks that the node holds. */
-export const RELEASE_WEBHOOKS: PostgresStatement<readonly [node: string, keys: readonly number[]], never> =
-  defineStatement(
-    "colloquy_release_webhooks",
-    "UPDATE colloquy.push SET lease_node = NULL WHERE key = ANY ($2::bigint[]) AND lease_node = $1::uuid",
-  );

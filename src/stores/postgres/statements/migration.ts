@@ -4,21 +4,29 @@ import { defineStatement, type PostgresStatement } from "../define-statement.ts"
 export const READ_SCHEMA_VERSION: PostgresStatement<readonly [], { readonly version: number }> =
   defineStatement(
     "colloquy_read_schema_version",
-    "SELECT coalesce(max(version), 0) AS version FROM colloquy.schema_version",
+    "SELECT coalesce(max(version), 0) AS version FROM colloquy.store_version",
   );
 
 /**
- * Finds out whether the database has a table of versions, and reads the encoding of the database. `to_regclass` can
+ * Finds out whether the database has a table of versions, of this or of an unreleased version, and reads the encoding of the database. `to_regclass` can
  * return a result from before the wait for another migration, because the function uses a cache.
  */
 export const READ_DATABASE_STATE: PostgresStatement<
   readonly [],
-  { readonly has_versions: boolean; readonly encoding: string; readonly bytes: number }
+  {
+    readonly has_versions: boolean;
+    readonly has_unreleased_tables: boolean;
+    readonly encoding: string;
+    readonly bytes: number;
+  }
 > = defineStatement(
   "colloquy_read_database_state",
   `SELECT EXISTS (
-      SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'colloquy' AND tablename = 'schema_version'
+      SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'colloquy' AND tablename = 'store_version'
     ) AS has_versions,
+    EXISTS (
+      SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'colloquy' AND tablename = 'schema_version'
+    ) AS has_unreleased_tables,
     current_setting('server_encoding') AS encoding, pg_database_size(current_database()) AS bytes`,
 );
 

@@ -24,7 +24,7 @@ export const PUT_WEBHOOK: PostgresStatement<
   FROM colloquy.task AS task LEFT JOIN colloquy.push AS replaced ON replaced.task = task.key AND replaced.id = $3
   WHERE task.task_id = $2 AND task.scope = $1::uuid
   ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version, owing = excluded.owing,
-    failing_since = NULL, dead_at = NULL, dead_reason = NULL,
+    failing_since = NULL, failed_attempts = 0, due_at = 0, dead_at = NULL, dead_reason = NULL,
     lease_node = CASE WHEN push.lease_node = $7::uuid THEN push.lease_node END
   RETURNING push.key`,
 );

@@ -10,13 +10,14 @@ export interface WebhookRow {
   readonly version: string;
   readonly delivered: number;
   readonly failing_since: number | null;
+  readonly failed_attempts: number;
   readonly dead_at: number | null;
   readonly dead_reason: string | null;
 }
 
 /** Columns of a `WebhookRow`. */
-export const WEBHOOK_COLUMNS = `push.key, tenant, principal, agent, task_id, config, version, delivered, failing_since, dead_at,
-    dead_reason`;
+export const WEBHOOK_COLUMNS = `push.key, tenant, principal, agent, task_id, config, version, delivered, failing_since, failed_attempts,
+    dead_at, dead_reason`;
 /** Webhooks with their tasks. */
 export const WEBHOOK_TABLES = "colloquy.push AS push JOIN colloquy.task AS task ON task.key = push.task";
 
@@ -38,12 +39,16 @@ export const LIST_WEBHOOKS: PostgresStatement<
   WHERE task_id = $2 AND task.scope = $1::uuid ORDER BY push.key`,
 );
 
-export const LIST_DUE_WEBHOOKS: PostgresStatement<readonly [after: number, limit: number], WebhookRow> =
-  defineStatement(
-    "colloquy_list_due_webhooks",
-    `SELECT ${WEBHOOK_COLUMNS} FROM ${WEBHOOK_TABLES}
-    WHERE push.owing AND push.key > $1 AND push.delivered < task.seq ORDER BY push.key LIMIT $2`,
-  );
+/** Counts the webhooks that wait for a retry after a time, up to 10,000, and finds the first of them. */
+export const FIND_WEBHOOK_RETRIES: PostgresStatement<
+  readonly [now: number],
+  { readonly count: number; readonly next_at: number | null }
+> = defineStatement(
+  "colloquy_find_webhook_retries",
+  `SELECT count(*) AS count, min(due_at) AS next_at FROM (
+    SELECT due_at FROM colloquy.push WHERE owing AND due_at > 0 AND due_at > $1::bigint ORDER BY due_at LIMIT 10000
+  ) AS waiting`,
+);
 
 export const LIST_DEAD_WEBHOOKS: PostgresStatement<readonly [limit: number], WebhookRow> = defineStatement(
   "colloquy_list_dead_webhooks",

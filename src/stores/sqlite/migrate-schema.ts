@@ -3,9 +3,21 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { StoreMigrationListener, StoreMigrationReport } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import type { PushSecretCipher } from "../push-secret-cipher.ts";
-import { migrateSchema, readSchemaVersion, SCHEMA_VERSION } from "./schema.ts";
+import {
+  assertKnownSchemaVersion,
+  createUnreleasedSchemaError,
+  runSchemaSteps,
+  SCHEMA_VERSION,
+} from "./schema-version.ts";
 import { replaceSqliteBackup } from "./shared-file-operations.ts";
+
+/**
+ * The `application_id` of each SQLite file with tasks. Versions of Colloquy before the first release used no
+ * `application_id`, and other numbers of schema versions.
+ */
+export const APPLICATION_ID = 0x436c6f71;
+/** Interval in milliseconds between two reports about the steps of a migration. */
+const STEP_REPORT_INTERVAL_MS = 1000;
 
 export interface MigrationOptions {
   /** Display name of the store. */
@@ -15,8 +27,22 @@ export interface MigrationOptions {
   readonly onMigration?: StoreMigrationListener | undefined;
 }
 
-/** Interval in milliseconds between two reports about the steps of a migration. */
-const STEP_REPORT_INTERVAL_MS = 1000;
+/**
+ * Creates the tables of an empty file, or runs the steps that an older file lacks, in one transaction. Throws an error if
+ * a newer version of Colloquy, or a version before the first release, wrote the file.
+ */
+export function migrateSchema(db: DatabaseSync, path: string, onStep?: (nextVersion: number) => void): void {
+  const version = readSchemaVersion(db, path);
+  if (version === SCHEMA_VERSION) return;
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    runSchemaSteps(db, version, onStep);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
 
 /**
  * Migrates a file that an earlier version of Colloquy wrote, in one transaction. Before the migration, the
@@ -26,15 +52,14 @@ const STEP_REPORT_INTERVAL_MS = 1000;
 export function migrateEarlierFile(
   file: string,
   connect: (file: string) => DatabaseSync,
-  cipher: PushSecretCipher,
   { store, backUp, onMigration = () => {} }: MigrationOptions,
 ): void {
   if (!existsSync(file)) return;
   const db = connect(file);
   try {
     db.exec("PRAGMA busy_timeout = 1000; PRAGMA cache_size = -65536");
-    const fromVersion = readSchemaVersion(db);
-    if (fromVersion === 0 || fromVersion >= SCHEMA_VERSION) return;
+    const fromVersion = readSchemaVersion(db, file);
+    if (fromVersion === 0 || fromVersion === SCHEMA_VERSION) return;
     const startedAt = performance.now();
     const bytes = measureUsedBytes(db);
     const backupFile = backUp ? `${file}.schema-${fromVersion}.bak` : undefined;
@@ -49,21 +74,30 @@ export function migrateEarlierFile(
       report({ phase: "backup" });
       replaceSqliteBackup(db, backupFile);
     }
-    // Plain text that the migration encrypts must not remain in free space of the file.
-    db.exec("PRAGMA secure_delete = ON");
-    const onStep = (nextVersion: number): void => {
+    migrateSchema(db, file, (nextVersion) => {
       if (performance.now() - reportedAt >= STEP_REPORT_INTERVAL_MS) report({ phase: "step", nextVersion });
-    };
-    migrateSchema(db, file, SCHEMA_VERSION, { onStep, cipher });
+    });
     report({ phase: "done" });
   } finally {
     db.close();
   }
 }
 
+/** Returns the schema version of a file, or 0 for an empty file. Throws an error if this version cannot use the file. */
+function readSchemaVersion(db: DatabaseSync, path: string): number {
+  const version = readPragma(db, "user_version");
+  if (version > 0 && readPragma(db, "application_id") !== APPLICATION_ID)
+    throw createUnreleasedSchemaError(path, `move the file away: mv ${path} ${path}.old`);
+  assertKnownSchemaVersion(version, path);
+  return version;
+}
+
+function readPragma(db: DatabaseSync, name: string): number {
+  return db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
+}
+
 function measureUsedBytes(db: DatabaseSync): number {
-  const readPragma = (name: string): number => db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
-  return (readPragma("page_count") - readPragma("freelist_count")) * readPragma("page_size");
+  return (readPragma(db, "page_count") - readPragma(db, "freelist_count")) * readPragma(db, "page_size");
 }
 
 function assertRoomForBackup(file: string, bytes: number): void {
