@@ -77,7 +77,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   {
     name: "release before the cleanup of an agent",
     file: "src/engine/turn.ts",
-    find: "if (turn.isAborted) await closing;",
+    find: "if (this.isAborted) await closing;",
     replace: "",
   },
 ];

@@ -744,7 +744,8 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
 
   /** Returns a copy of the task that contains the message of a new turn. */
   buildTaskWithMessage(message: Message): Task {
-    return buildTaskWithTurnMessage(this, message);
+    const current = this.#state === undefined ? undefined : this.getSnapshot();
+    return buildTaskWithTurnMessage(current, this, message, this.getNextStatusTimestamp());
   }
 
   /**
@@ -817,7 +818,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     const { message, durableSeq, request, serviceParameters } = turn;
     const { requestSize } = serviceParameters;
     const storedMessage = toStoredMessage(message, this.agent);
-    const task = buildTaskWithTurnMessage(this, storedMessage);
+    const task = this.buildTaskWithMessage(storedMessage);
     turn.startPoint = { task, seq: this.#seq + 1 };
     const refusal = this.writeMessageEvent(
       this.#state === undefined ? { task } : { message: storedMessage },

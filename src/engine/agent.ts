@@ -12,11 +12,11 @@ import type { Caller } from "./caller.ts";
 import type { StepExecution } from "./steps/turn-steps.ts";
 import type { TaskStore } from "./task-store.ts";
 
-/** Content of a message from an agent. The runner adds the ids and the role of the message. */
+/** Content of a message from an agent. The engine adds the ids and the role of the message. */
 export type AgentMessage = Pick<Message, "parts"> &
   Partial<Omit<Message, "parts" | "role" | "taskId" | "contextId">>;
 
-/** An event that an agent yields. The runner adds the task id, the context id, and the time to the event. */
+/** An event that an agent yields. The engine adds the task id, the context id, and the time to the event. */
 export type AgentEvent =
   | {
       /** Any task state except UNSPECIFIED and SUBMITTED. Every task begins in the state SUBMITTED. */
@@ -170,7 +170,7 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
  *
  * The turn ends when the iterable of `execute` ends. If the iterable returns, the task is COMPLETED unless
  * the agent set another final state. If the iterable throws, the task is FAILED. If the signal aborts, the
- * task is CANCELED. The runner always calls `return()` on the agent's iterator.
+ * task is CANCELED. The engine always calls `return()` on the agent's iterator.
  */
 export interface Agent {
   /**

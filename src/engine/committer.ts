@@ -4,7 +4,7 @@ import { withSafeListeners, type Observer } from "./observer.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
 /**
- * A source of events to commit, for example the live task of a runner. An error that a method throws does not reach the
+ * A source of events to commit, for example an active task. An error that a method throws does not reach the
  * other writers of the batch. The committer reports the error to `onCommitFailed` of the same writer.
  */
 export interface UncommittedEventSource {
@@ -72,8 +72,8 @@ export class Committer {
   #workingAgents = 0;
   /** Durations of the last commits in milliseconds. */
   readonly #recentCommitMs: number[] = [];
-  /** Earliest monotonic time in milliseconds for the next non-urgent commit. */
-  #delayUntil = 0;
+  /** Monotonic time in milliseconds of the end of the last commit. */
+  #lastCommitEndedAt = 0;
   #endDelay: (() => void) | undefined;
 
   constructor(store: TaskStore, clock: Clock, observer: Pick<Observer, "onCommit" | "onError"> = {}) {
@@ -172,7 +172,9 @@ export class Committer {
    * commit.
    */
   #scheduleFlush(): void {
-    const delayMs = this.#isUrgent ? 0 : this.#delayUntil - this.#clock.monotonic();
+    const delayMs = this.#isUrgent
+      ? 0
+      : this.#lastCommitEndedAt + this.#computeDelayMs() - this.#clock.monotonic();
     if (delayMs > MIN_COMMIT_TIMER_DELAY_MS) this.#delayFlush(delayMs);
     else this.#clock.scheduleTurn(() => void this.#flush());
   }
@@ -206,14 +208,14 @@ export class Committer {
     }
     const endedAt = this.#clock.monotonic();
     this.#reportCommit(batch, startedAt);
-    this.#delayUntil = endedAt + this.#computeDelayMs(endedAt - startedAt);
+    this.#lastCommitEndedAt = endedAt;
+    this.#recentCommitMs.push(endedAt - startedAt);
+    if (this.#recentCommitMs.length > RECENT_COMMITS) this.#recentCommitMs.shift();
     for (const [at, uncommitted] of batch.entries()) this.#notifyCommitOutcome(uncommitted, refusals[at]);
   }
 
   /** Returns the delay after a commit. A single slow commit does not delay the events after it even further. */
-  #computeDelayMs(durationMs: number): number {
-    this.#recentCommitMs.push(durationMs);
-    if (this.#recentCommitMs.length > RECENT_COMMITS) this.#recentCommitMs.shift();
+  #computeDelayMs(): number {
     const sorted = this.#recentCommitMs.toSorted((a, b) => a - b);
     return (sorted[sorted.length >> 1] ?? 0) * (this.#store.nodes ? SHARED_STORE_DELAY : 1);
   }

@@ -244,7 +244,7 @@ export class MessageAcceptor {
       if (outcome.action === "start" && !this.#context.startsTurns()) {
         const { seq, lease } = runner;
         const target = { task: runner.getSnapshot(), seq, epoch: lease.epoch };
-        // The runner does not receive the commit.
+        // The active task does not receive the commit.
         this.#context.runners.remove(runner);
         return await this.#submitTurn(inbound, message, target);
       }
@@ -374,7 +374,7 @@ async function retainFeed(acceptance: Acceptance): Promise<MessageAcceptResult> 
   return accepted;
 }
 
-/** Starts the agent before its task exists. The agent's first event decides whether the runner creates the task. */
+/** Starts the agent before its task exists. The agent's first event decides whether the task is created. */
 async function startAgentBeforeTask(
   runner: ActiveTask,
   turn: Turn,

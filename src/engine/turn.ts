@@ -195,7 +195,7 @@ export class Turn {
     return this.#hasEnded;
   }
 
-  /** True if the runner ignores the agent's further output. */
+  /** True if the engine ignores the agent's further output. */
   get isFenced(): boolean {
     return this.#isFenced;
   }

@@ -13,7 +13,7 @@
  *   stream. The stream cursor extension calls this number the generation.
  * - turn: the processing of one message to a task, including everything that the agent does in response.
  * - run: one execution of an agent for a turn. A task never has two runs at the same time.
- * - runner: the single writer of a task.
+ * - active task: a task whose turns this process runs. The single writer of its log.
  * - node: a server process that shares a PostgreSQL database with other server processes.
  * - lease: the exclusive right of a node to run the turn of a task, which ends unless the node renews it.
  * - epoch: a number of a task that increases with each claim of the task. The store rejects events that were

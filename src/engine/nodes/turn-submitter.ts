@@ -1,6 +1,5 @@
 import { Deferred } from "../../data-structures/index.ts";
 import {
-  A2AError,
   copyTask,
   fold,
   isEventRefusal,
@@ -18,10 +17,11 @@ import type { Observer } from "../observer.ts";
 import { extractMessageWebhookRegistration } from "../push-notifications.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
 import type { ServiceParameters } from "../service-parameters.ts";
-import { createCommitFailedError } from "../task-errors.ts";
+import { createCommitFailedError, createTaskEndedError } from "../task-errors.ts";
 import type { AppendRefusal, LogAppend } from "../task-store.ts";
 import { toStatusUpdate } from "../to-task-event.ts";
 import { toTurnRestartData } from "../turn-restart-data.ts";
+import { buildTaskWithTurnMessage } from "../turn-start.ts";
 import type { FollowedTask } from "./followed-task.ts";
 import { FollowedTurn } from "./followed-turn.ts";
 import type { NodeLink } from "./node-link.ts";
@@ -72,7 +72,7 @@ export class TurnSubmitter {
   ): Promise<{ readonly feed: FollowedTask; readonly turn: FollowedTurn }> {
     const { runners, link } = this.#context;
     const { scope, message } = submitted;
-    const begun = target ? this.#continueTask(target, message) : this.#createTask(message);
+    const begun = this.#beginTurn(target, message);
     const append = this.#buildAppend(submitted, begun, target);
     await this.#commit(append);
     const { seq } = append.events.at(-1) as LogEvent;
@@ -86,26 +86,21 @@ export class TurnSubmitter {
     return { feed, turn };
   }
 
-  #createTask(message: Message): BegunTurn {
-    const status = {
-      state: "TASK_STATE_SUBMITTED",
-      timestamp: formatTimestamp(this.#context.clock.now()),
-    } as const;
-    const { taskId: id = "", contextId = "" } = message;
-    const task: Task = { id, contextId, status, history: [message] };
-    return { events: [{ task }], task, startTask: task };
-  }
-
-  #continueTask({ task: current }: SubmissionTarget, message: Message): BegunTurn {
-    const startTask = foldOrThrow(copyTask(current), { message });
-    if (!isInterrupted(current.status.state))
-      return { events: [{ message }], task: copyTask(startTask), startTask };
+  #beginTurn(target: SubmissionTarget | undefined, message: Message): BegunTurn {
+    const { taskId = "", contextId = "" } = message;
+    const ids = { taskId, contextId };
     const now = formatTimestamp(this.#context.clock.now());
-    const { timestamp = now } = current.status;
-    const ids = { taskId: current.id, contextId: current.contextId };
-    const workingEvent = toStatusUpdate(ids, "TASK_STATE_WORKING", now < timestamp ? timestamp : now);
-    const task = foldOrThrow(copyTask(startTask), workingEvent);
-    return { events: [{ message }, workingEvent], task, startTask, workingEvent };
+    const { timestamp: last = now } = target?.task.status ?? {};
+    const timestamp = now < last ? last : now;
+    const current = target && copyTask(target.task);
+    const startTask = buildTaskWithTurnMessage(current, ids, message, timestamp);
+    if (!target) return { events: [{ task: startTask }], task: startTask, startTask };
+    if (!isInterrupted(target.task.status.state))
+      return { events: [{ message }], task: copyTask(startTask), startTask };
+    const workingEvent = toStatusUpdate(ids, "TASK_STATE_WORKING", timestamp);
+    const task = fold(copyTask(startTask), workingEvent);
+    if (!isEventRefusal(task)) return { events: [{ message }, workingEvent], task, startTask, workingEvent };
+    throw createTaskEndedError(taskId, target.task.status.state);
   }
 
   #buildAppend(
@@ -187,10 +182,4 @@ class SingleAppend implements UncommittedEventSource {
   onCommitFailed(reason: AppendRefusal | Error): void {
     this.committed.reject(createCommitFailedError(this.#taskId, reason));
   }
-}
-
-function foldOrThrow(task: Task, event: TaskEvent): Task {
-  const folded = fold(task, event);
-  if (!isEventRefusal(folded)) return folded;
-  throw new A2AError("UNSUPPORTED_OPERATION", `Task ${task.id} accepts no message: ${folded.refusalReason}.`);
 }

@@ -32,7 +32,7 @@ export interface TurnOfSteps {
   commitSteps(): Promise<void>;
 }
 
-/** Finished steps that the live task commits. */
+/** Finished steps that the active task commits. */
 export interface UncommittedSteps {
   /** Returns the finished steps that the store does not have. Each step is returned once. */
   takeUnstored(): readonly FinishedStep[];
