@@ -175,10 +175,6 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     this.#lastQueuePosition = this.#queue.at(-1)?.data.position ?? 0;
   }
 
-  get liveTask(): this {
-    return this;
-  }
-
   // ── The committed task and its readers ──────────────────────────────────────────────────────────────────────────
 
   /** Sequence number of the newest committed event. */

@@ -104,7 +104,7 @@ export class LogSubscription implements Subscription {
   }
 
   get isComplete(): boolean {
-    return this.#hasStopped || this.#feed.liveTask.hasEndedAtSeq(this.#readSeq);
+    return this.#hasStopped || this.#feed.hasEndedAtSeq(this.#readSeq);
   }
 
   close(): void {
@@ -119,14 +119,14 @@ export class LogSubscription implements Subscription {
   #readNext(): NextEvents | Promise<NextEvents> {
     for (;;) {
       if (this.#isClosed) return undefined;
-      const { liveTask, hasMoved } = this.#feed;
-      if (this.#readSeq < liveTask.seq) {
+      const feed = this.#feed;
+      if (this.#readSeq < feed.seq) {
         const events = this.#takeTailEvents();
         if (!events) return this.#readFromStore();
         if (events.length > 0) return events;
-      } else if (liveTask.hasEndedAtSeq(this.#readSeq)) {
+      } else if (feed.hasEndedAtSeq(this.#readSeq)) {
         this.close();
-      } else if (hasMoved) {
+      } else if (feed.hasMoved) {
         return this.#moveToCurrentFeed().then(() => this.#readNext());
       } else if (this.#turnSeq !== undefined && isWaitingWithoutTurn(this.#feed, this.#readSeq)) {
         this.#hasStopped = true;
@@ -139,7 +139,7 @@ export class LogSubscription implements Subscription {
 
   /** Returns the committed events in the shared tail, or `undefined` if the tail no longer contains all of them. */
   #takeTailEvents(): LogEvent[] | undefined {
-    const events = this.#feed.liveTask.tail.findSince(this.#readSeq);
+    const events = this.#feed.tail.findSince(this.#readSeq);
     const last = events?.at(-1);
     if (!events || !last) return undefined;
     this.#readSeq = last.seq;
@@ -147,7 +147,7 @@ export class LogSubscription implements Subscription {
   }
 
   async #readFromStore(): Promise<NextEvents> {
-    const { scope, taskId } = this.#feed.liveTask;
+    const { scope, taskId } = this.#feed;
     const events = await this.#store.readEvents(scope, taskId, this.#readSeq, LOG_PAGE_LIMIT);
     const last = events.at(-1);
     if (last) this.#readSeq = last.seq;
@@ -160,13 +160,13 @@ export class LogSubscription implements Subscription {
    * state, so its subscription ends.
    */
   #replaceDeletedEvents(): LogEvent[] {
-    const { liveTask } = this.#feed;
-    if (liveTask.hasCommitFailed) {
+    const feed = this.#feed;
+    if (feed.hasCommitFailed) {
       this.close();
       return [];
     }
-    this.#readSeq = liveTask.seq;
-    return [LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() })];
+    this.#readSeq = feed.seq;
+    return [LogEvent.create(feed.seq, { task: feed.getSnapshot() })];
   }
 
   /** Selects the events to deliver, up to the end of the reader's turn. */
@@ -184,7 +184,7 @@ export class LogSubscription implements Subscription {
 
   #waitForCommit(): Promise<void> {
     const feed = this.#feed;
-    const commit = feed.liveTask.waitForCommitOrTurnChange();
+    const commit = feed.waitForCommitOrTurnChange();
     return new Promise((resolve, reject) => {
       this.#wakeReader = resolve;
       // If another node has taken over the task, its events continue in another feed.
@@ -219,9 +219,8 @@ function isSentToReaders({ event }: LogEvent): boolean {
  * Returns true if the reader has every event of a task that waits for its user, and no turn can continue the
  * task. The stream of a message then ends, because nothing follows without a new message.
  */
-export function isWaitingWithoutTurn({ liveTask, hasUnfinishedTurn }: TaskFeed, readSeq: number): boolean {
-  const { state } = liveTask;
-  return !hasUnfinishedTurn && readSeq === liveTask.seq && state !== undefined && isInterrupted(state);
+export function isWaitingWithoutTurn({ hasUnfinishedTurn, seq, state }: TaskFeed, readSeq: number): boolean {
+  return !hasUnfinishedTurn && readSeq === seq && state !== undefined && isInterrupted(state);
 }
 
 /**
@@ -236,11 +235,11 @@ function isInputRequiredLogEvent({ event }: LogEvent): boolean {
  * Resolves with true if the turn requested user input at or before the start position of the reader.
  */
 export async function hasTurnRequestedInput(
-  { liveTask }: TaskFeed,
+  feed: TaskFeed,
   store: TaskStore,
   { turnSeq = 0, afterSeq }: SubscriptionLogRange,
 ): Promise<boolean> {
-  for await (const event of readLog(store, liveTask, turnSeq, afterSeq))
+  for await (const event of readLog(store, feed, turnSeq, afterSeq))
     if (isInputRequiredLogEvent(event)) return true;
   return false;
 }
@@ -325,15 +324,15 @@ export function computeSubscriptionLogRange(
   seq: number,
   resumeAfterSeq: number | undefined,
 ): SubscriptionLogRange {
-  const { liveTask } = accepted.feed;
+  const { feed } = accepted;
   if (resumeAfterSeq !== undefined)
-    return { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq), turnSeq: seq };
+    return { afterSeq: requireResumeSeq(feed.seq, resumeAfterSeq), turnSeq: seq };
   // The first turn covers the entire log, which starts with the task's creation.
   if (seq === 1) return { afterSeq: 0, turnSeq: seq };
   const startPoint = "turn" in accepted ? accepted.turn.startPoint : undefined;
   const { seq: afterSeq, task } = startPoint
     ? toWorkingStartPoint(startPoint)
-    : { seq: liveTask.seq, task: liveTask.getSnapshot() };
+    : { seq: feed.seq, task: feed.getSnapshot() };
   const openingTask = startPoint ? withoutArtifacts(task) : task;
   return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task: openingTask }), turnSeq: seq };
 }

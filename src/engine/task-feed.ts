@@ -7,8 +7,11 @@ import type { Turn, TurnStartPoint } from "./turn.ts";
 const MAX_TAIL_EVENTS = 1024;
 const MAX_TAIL_TOTAL_SIZE = 1024 * 1024;
 
-/** The committed state of a task, and the newest events of its log. */
-export interface CommittedTask {
+/**
+ * A task as its readers and the senders of its messages observe it. An `ActiveTask` is the feed of a task whose turn
+ * this node runs. A `FollowedTask` is the feed of every other task, if several nodes share the store.
+ */
+export interface TaskFeed {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
@@ -28,14 +31,6 @@ export interface CommittedTask {
   waitForCommit(): Promise<void>;
   /** Resolves at the next commit of the task or change of its turns. Rejects like `waitForCommit`. */
   waitForCommitOrTurnChange(): Promise<void>;
-}
-
-/**
- * A task as its readers and the senders of its messages observe it. An `ActiveTask` is the feed of a task whose turn
- * this node runs. A `FollowedTask` is the feed of every other task, if several nodes share the store.
- */
-export interface TaskFeed extends CommittedTask {
-  readonly liveTask: CommittedTask;
   /** True if an agent may still change the task without a new message. */
   readonly hasUnfinishedTurn: boolean;
   /** True while the running turn waits for its user and may continue without a message. */

@@ -37,7 +37,6 @@ interface FollowedTaskDependencies {
 export class FollowedTask implements TaskFeed {
   readonly scope: TaskScope;
   readonly taskId: string;
-  readonly liveTask: this = this;
   readonly tail: TaskLogTail = new TaskLogTail();
   /** Monotonic time in milliseconds of the next poll. */
   nextPollAt = 0;

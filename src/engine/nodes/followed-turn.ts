@@ -10,14 +10,14 @@ import {
 import { isTurnStopEvent } from "../log-events.ts";
 import { readLog } from "../read-task-log.ts";
 import { createTaskEndedError } from "../task-errors.ts";
-import type { CommittedTask, TurnProgress } from "../task-feed.ts";
+import type { TaskFeed, TurnProgress } from "../task-feed.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { TurnStartPoint } from "../turn.ts";
 
 /** Resolves with true if the log contains the end or an interruption of a turn with `afterSeq < seq <= untilSeq`. */
 export async function hasTurnStopped(
   store: TaskStore,
-  task: CommittedTask,
+  task: TaskFeed,
   afterSeq: number,
   untilSeq: number,
 ): Promise<boolean> {
