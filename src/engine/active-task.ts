@@ -2,12 +2,12 @@ import {
   A2AError,
   copyTask,
   estimateJsonSize,
+  type EventRefusal,
   findEventRefusal,
   isInterrupted,
   isTerminal,
-  LogEvent,
-  type EventRefusal,
   type JsonObject,
+  LogEvent,
   type Message,
   type Task,
   type TaskEvent,
@@ -21,9 +21,8 @@ import type { UncommittedEventSource } from "./committer.ts";
 import type { TaskTurnStatus } from "./decide-message-outcome.ts";
 import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";
 import { measureEventSize } from "./measure-size.ts";
-import { extractMessageWebhookRegistration } from "./push-notifications.ts";
+import { extractMessageWebhookRegistration, type TaskWithPossibleWebhooks } from "./push-notifications.ts";
 import type { WebhookRegistration } from "./push-store.ts";
-import type { TaskWithPossibleWebhooks } from "./push-notifications.ts";
 import { type QueuedTurnData, toQueuedTurnData, type TurnRestartData } from "./turn-restart-data.ts";
 import { hasPersistedTurns, toStoredMessage } from "./replaceable-agent.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
@@ -34,9 +33,8 @@ import {
   createTaskEndedError,
   createTaskTooLargeError,
 } from "./task-errors.ts";
-import { TaskLogTail, type TaskFeed } from "./task-feed.ts";
-import type { TaskLease } from "./task-leases.ts";
-import type { AppendRefusal, LogAppend, StoredTask } from "./task-store.ts";
+import { type TaskFeed, TaskLogTail } from "./task-feed.ts";
+import type { AppendRefusal, LogAppend, StoredTask, TaskLease } from "./task-store.ts";
 import { toStatusUpdate, toTaskMessageFromAgent, withDiscardedMessageIds } from "./to-task-event.ts";
 import {
   buildTaskWithTurnMessage,
@@ -44,7 +42,7 @@ import {
   RestartedTurnArtifactRewriter,
 } from "./turn-start.ts";
 import type { StartedAgentIterator, TaskOfTurn, Turn, TurnDependencies } from "./turn.ts";
-import { UncommittedChanges, type IncompleteAppend, type UncommittedMessage } from "./uncommitted-changes.ts";
+import { type IncompleteAppend, UncommittedChanges, type UncommittedMessage } from "./uncommitted-changes.ts";
 
 /** Dependencies that all active tasks of an engine share. */
 export interface ActiveTaskDependencies extends TurnDependencies {

@@ -1,27 +1,66 @@
 import type { TaskScope } from "./caller.ts";
-import { systemClock, type Clock } from "./clock.ts";
-import { resolveEngineLimits, type EngineLimits } from "./engine-limits.ts";
-import type { EngineOptions } from "./engine-options.ts";
-import { generateUuidV7 } from "./id-generator.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { type EngineLimits, resolveEngineLimits, StreamLimit } from "./engine-limits.ts";
+import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
-import type { NodeAccess } from "./nodes/node-access.ts";
-import { withSafeListeners } from "./observer.ts";
-import { createEnginePushConfigs } from "./push-notifications.ts";
-import type { PushConfigOperations } from "./push-notifications.ts";
+import type { NodeAccess, NodeCooperation } from "./nodes/node-access.ts";
+import { type Observer, type RunTracing, withSafeListeners } from "./observer.ts";
+import {
+  createEnginePushConfigs,
+  type EnginePushOptions,
+  type PushConfigOperations,
+} from "./push-notifications.ts";
 import type { QueuedTurnData } from "./turn-restart-data.ts";
 import { ReplaceableAgent } from "./replaceable-agent.ts";
 import { listInterruptedTasks, loadReferencedTasks } from "./related-tasks.ts";
 import { RequestWaitLimit } from "./request-wait-limit.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
-import { StreamLimit } from "./stream-limit.ts";
 import { createServerClosingError } from "./task-errors.ts";
-import type { TaskLease } from "./task-leases.ts";
+import type { LogAppend, TaskLease, TaskStore } from "./task-store.ts";
 import { TaskRecovery } from "./task-recovery.ts";
 import type { ActiveTask } from "./active-task.ts";
-import type { LogAppend } from "./task-store.ts";
-import { TurnAdmission } from "./turn-admission.ts";
-import { TurnFactory } from "./turn-factory.ts";
+import { TurnAdmission, TurnFactory } from "./turn-factory.ts";
 import type { Turn } from "./turn.ts";
+import type { Agent } from "./agent.ts";
+import type { Committer } from "./committer.ts";
+
+export interface EngineOptions {
+  readonly agent: Agent;
+  /**
+   * Id of the agent within its server. The store uses the agent id to separate the tasks of different agents.
+   */
+  readonly agentId: string;
+  /** An open store. Engines that share a store must also share their `committer`. */
+  readonly store: TaskStore;
+  readonly committer: Committer;
+  /**
+   * The cooperation with the other nodes of the store. Required for a store with `nodes`. Engines that share a store must
+   * also share their `nodeCooperation`.
+   */
+  readonly nodeCooperation?: NodeCooperation | undefined;
+  /** Push notification options. By default, the agent does not support push notifications. */
+  readonly push?: EnginePushOptions | undefined;
+  /**
+   * Whether this node starts agents. If false, the engine commits each message for another node with the same store,
+   * which starts the agent. Requires a store with `nodes`. Default: true.
+   */
+  readonly startsTurns?: boolean;
+  readonly observer?: Observer;
+  /** Continues the traces of requests in the runs of agents. Default: runs have no spans. */
+  readonly runTracing?: RunTracing | undefined;
+  readonly clock?: Clock;
+  readonly generateId?: IdGenerator;
+  readonly limits?: Partial<EngineLimits>;
+  /** If true, the engine merges text chunks that wait for the same commit. Default: true. */
+  readonly mergeChunks?: boolean;
+  /** If true, the engine deduplicates messages by their `messageId` (E10). Default: true. */
+  readonly deduplicateMessages?: boolean;
+  /**
+   * Time limit in milliseconds for a canceled agent to stop. After this time, the engine ignores the agent's
+   * output. Default: 5,000 ms.
+   */
+  readonly cancelGraceMs?: number;
+}
 
 /** The state of an engine that its parts read. */
 export interface EngineState {

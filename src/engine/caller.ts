@@ -1,4 +1,5 @@
-import type { ContextScope } from "./context-scope.ts";
+import { computeSha256Hex } from "../data-structures/index.ts";
+import type { SteeringSignal } from "../protocol/index.ts";
 
 /**
  * The authenticated principal that sends requests. A caller, identified by (tenant, principal), owns tasks
@@ -60,4 +61,97 @@ export function getCallerKey({ tenant, principal }: Pick<Caller, "tenant" | "pri
 /** Returns a string that identifies a task among the tasks of all agents and callers of a store. */
 export function getTaskKey(scope: TaskScope, taskId: string): string {
   return `${scope.agent}/${taskId}/${getCallerKey(scope)}`;
+}
+
+/**
+ * Limits a caller to some of the caller's contexts. Tasks in other contexts do not exist for the limited caller. A
+ * context is accessible if `contextIds` contains its id, or if the id belongs to `namespace`.
+ */
+export interface ContextScope {
+  /** Ids of accessible contexts. A context need not exist, because the first message starts it. */
+  readonly contextIds: readonly string[];
+  /**
+   * Namespace in which the caller may start contexts. The ids of these contexts begin with the namespace and a dot. By
+   * default, the caller starts no contexts, except those in `contextIds`.
+   */
+  readonly namespace?: string;
+  /** Ids of the agents that the caller may use. Default: all agents. */
+  readonly agentIds?: readonly string[];
+}
+
+/** Returns true if a limited caller may access a context. */
+export function isContextInScope({ contextIds, namespace }: ContextScope, contextId: string): boolean {
+  return contextIds.includes(contextId) || (namespace !== undefined && contextId.startsWith(`${namespace}.`));
+}
+
+export function isAgentInScope({ agentIds }: ContextScope, agentId: string): boolean {
+  return agentIds === undefined || agentIds.includes(agentId);
+}
+
+/**
+ * Returns the id of the context that a message without a context starts. A repeated message has the same context, so
+ * that the engine recognizes it.
+ */
+export function createContextIdInNamespace(namespace: string, messageId: string): string {
+  return `${namespace}.${computeSha256Hex(messageId).slice(0, 32)}`;
+}
+
+/**
+ * Returns the contexts that a task list of a limited caller contains. Without a requested context, the list contains
+ * the contexts that the scope names, because a namespace can contain any number of contexts.
+ */
+export function selectListedContextIds(
+  scope: ContextScope,
+  requestedContextId: string | undefined,
+): readonly string[] {
+  if (!requestedContextId) return [...new Set(scope.contextIds)];
+  return isContextInScope(scope, requestedContextId) ? [requestedContextId] : [];
+}
+
+/** Request data that is not part of the operation's parameters (A2A §3.2.6). */
+export interface ServiceParameters {
+  /**
+   * A2A version of the request in the form `Major.Minor`. Webhooks that the request registers receive
+   * notifications in the same A2A version. Default: 1.0.
+   */
+  readonly version?: string;
+  /** URIs of the extensions that are active for one request. Default: none. */
+  readonly extensions?: readonly string[];
+  /** Sequence number of the last event that the client received, if the request resumes a stream. */
+  readonly resumeAfterSeq?: number | undefined;
+  /**
+   * The request's `traceparent` header (W3C Trace Context), which identifies the caller's span. The server
+   * does not validate the `traceparent` header.
+   */
+  readonly traceparent?: string | undefined;
+  /** The request's `tracestate` header. Undefined if the `traceparent` header is invalid. */
+  readonly tracestate?: string | undefined;
+  /**
+   * W3C `traceparent` of the server's span for the request, which is the parent of the agent's run. Undefined if the
+   * server does not trace its requests.
+   */
+  readonly requestTraceparent?: string | undefined;
+  /** The task of the agent that sends the request, as the caller states. */
+  readonly parentTask?: { readonly taskId: string; readonly agent?: string | undefined } | undefined;
+  /**
+   * True if the caller requires a task. If `needsTask` is true and the agent replies without a task, the
+   * server creates a task that the reply completes.
+   */
+  readonly needsTask?: boolean | undefined;
+  /** True if the stream also contains the users' messages, as `message` events. Default: false. */
+  readonly includesMessages?: boolean;
+  /**
+   * True if a SubscribeToTask stream ends when the task waits for its user, as the stream of a message does.
+   * Default: false.
+   */
+  readonly endsAtInputRequest?: boolean | undefined;
+  /** Effect of the message on a running agent. By default, `Agent.deliver` and `whileWorking` decide. */
+  readonly steering?: SteeringSignal | undefined;
+  /**
+   * Approximate size of the request in characters of JSON, such as the length of its body. By default, the engine
+   * measures the request. A later attempt at the turn has no known size.
+   */
+  readonly requestSize?: number | undefined;
+  /** True if the request is SendStreamingMessage. The engine sets `isStreaming`. */
+  readonly isStreaming?: boolean;
 }

@@ -1,7 +1,6 @@
 import type { Clock } from "./clock.ts";
-import { isAppendStored } from "./is-append-stored.ts";
-import { withSafeListeners, type Observer } from "./observer.ts";
-import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
+import { type Observer, withSafeListeners } from "./observer.ts";
+import type { AppendRefusal, LogAppend, TaskStore } from "./task-store.ts";
 
 /**
  * A source of events to commit, for example an active task. An error that a method throws does not reach the
@@ -299,4 +298,30 @@ export class Committer {
 
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/**
+ * Resolves with true if the store contains exactly the events of the append, or its queued turns if the append
+ * has no events. After a failure with an unknown outcome, such as a failed sync, the store decides whether the
+ * append is stored.
+ */
+export async function isAppendStored(store: TaskStore, append: LogAppend): Promise<boolean> {
+  const { scope, taskId, expectedSeq, events } = append;
+  if (events.length === 0) return await areQueuedTurnsStored(store, append);
+  const limit = { events: events.length, maxBytes: Infinity };
+  const logged = await store.readEvents(scope, taskId, expectedSeq, limit);
+  return (
+    logged.length === events.length && logged.every(({ jsonText }, at) => jsonText === events[at]?.jsonText)
+  );
+}
+
+async function areQueuedTurnsStored(
+  store: TaskStore,
+  { scope, taskId, queueChange: { added } = { added: [] } }: LogAppend,
+): Promise<boolean> {
+  if (added.length === 0) return false;
+  const { queuedTurns = [] } = (await store.load(scope, taskId)) ?? {};
+  return added.every(({ position, message: { messageId } }) =>
+    queuedTurns.some((stored) => stored.position === position && stored.message.messageId === messageId),
+  );
 }

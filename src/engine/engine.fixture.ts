@@ -9,7 +9,7 @@ import { MemoryStore } from "../stores/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { Clock } from "./clock.ts";
 import { Committer } from "./committer.ts";
-import type { EngineOptions } from "./engine-options.ts";
+import type { EngineOptions } from "./assemble-engine.ts";
 import { Engine } from "./engine.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskStore } from "./task-store.ts";

@@ -1,23 +1,27 @@
 import {
   A2AError,
-  LogEvent,
   type CancelTaskRequest,
   type GetTaskRequest,
   type ListTasksRequest,
   type ListTasksResponse,
+  LogEvent,
   type SendMessageRequest,
   type SendMessageResponse,
   type SubscribeToTaskRequest,
   type Task,
 } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
-import { assembleEngine, assertEngineOpen, type EngineParts, type EngineState } from "./assemble-engine.ts";
-import type { Caller, TaskScope } from "./caller.ts";
-import { selectListedContextIds } from "./context-scope.ts";
+import {
+  assembleEngine,
+  assertEngineOpen,
+  type EngineOptions,
+  type EngineParts,
+  type EngineState,
+} from "./assemble-engine.ts";
+import { type Caller, selectListedContextIds, type ServiceParameters, type TaskScope } from "./caller.ts";
 import { chooseMessageResponse } from "./decide-message-outcome.ts";
-import type { EngineOptions } from "./engine-options.ts";
 import type { Committer } from "./committer.ts";
-import { limitHistory } from "./limit-history.ts";
+import { awaitTaskOfMessage, limitHistory, openMessageStream } from "./message-response.ts";
 import { listTasks } from "./list-tasks.ts";
 import {
   createSingleEventSubscription,
@@ -25,15 +29,12 @@ import {
   requireResumeSeq,
   type Subscription,
 } from "./log-subscription.ts";
-import { getMessageAction, type MessageAcceptResult } from "./message-accept-result.ts";
-import { awaitTaskOfMessage, openMessageStream } from "./message-response.ts";
-import type { PushConfigOperations } from "./push-notifications.ts";
-import { createPushNotSupportedError } from "./push-notifications.ts";
+import { getMessageAction, type MessageAcceptResult } from "./task-feed.ts";
+import { createPushNotSupportedError, type PushConfigOperations } from "./push-notifications.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
-import type { ServiceParameters } from "./service-parameters.ts";
 import { TaskCanceler } from "./task-canceler.ts";
 import type { TaskStore } from "./task-store.ts";
-import { countWaitingTurns, waitWhileProcessIsNeeded, type WaitingTurnCounts } from "./waiting-turns.ts";
+import { countWaitingTurns, type WaitingTurnCounts, waitWhileProcessIsNeeded } from "./waiting-turns.ts";
 
 /** Agents start in a later microtask than the request, so that the caller has its promise before the agent runs. */
 const NEXT_MICROTASK: Promise<void> = Promise.resolve();

@@ -27,14 +27,14 @@ export type {
 export type { StepExecution } from "./steps/turn-steps.ts";
 export type { FinishedStep } from "./steps/finished-step.ts";
 export type { Caller, TaskScope } from "./caller.ts";
-export type { ContextScope } from "./context-scope.ts";
-export { createContextIdInNamespace, isAgentInScope, isContextInScope } from "./context-scope.ts";
+export type { ContextScope } from "./caller.ts";
+export { createContextIdInNamespace, isAgentInScope, isContextInScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { getCallerKey, getLimitHolderKey, getTaskKey } from "./caller.ts";
 export { formatTimestamp, systemClock } from "./clock.ts";
 export type { IdGenerator } from "./id-generator.ts";
 export { createPageTokenError } from "./list-tasks.ts";
-export { readLog } from "./read-task-log.ts";
+export { readLog } from "./log-events.ts";
 
 export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./committer.ts";
@@ -54,8 +54,8 @@ export type {
   SweepReport,
 } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
-export type { EarlierRun, RunSpan, RunTracing, TracedRun } from "./run-tracing.ts";
-export type { ServiceParameters } from "./service-parameters.ts";
+export type { EarlierRun, RunSpan, RunTracing, TracedRun } from "./observer.ts";
+export type { ServiceParameters } from "./caller.ts";
 export type {
   ArtifactReference,
   LogAppend,
@@ -67,7 +67,7 @@ export type {
   TaskStore,
 } from "./task-store.ts";
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
-export type { StoreMigrationListener, StoreMigrationReport } from "./store-migration-report.ts";
+export type { StoreMigrationListener, StoreMigrationReport } from "./store-health.ts";
 export type {
   SessionEventData,
   SessionEventQuery,
@@ -80,14 +80,9 @@ export type {
   SessionSummary,
   StoredSession,
 } from "./session-repository.ts";
-export type { TaskListCursor } from "./task-list-cursor.ts";
-export type {
-  TaskOverview,
-  TaskOverviewEntry,
-  TaskOverviewPage,
-  TaskOverviewQuery,
-} from "./task-overview.ts";
-export type { StoreGauges } from "./store-gauges.ts";
+export type { TaskListCursor } from "./task-store.ts";
+export type { TaskOverview, TaskOverviewEntry, TaskOverviewPage, TaskOverviewQuery } from "./task-store.ts";
+export type { StoreGauges } from "./store-health.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { TaskTurnStatus } from "./decide-message-outcome.ts";
 export { createNodeCooperation } from "./nodes/node-access.ts";
@@ -100,7 +95,7 @@ export type {
   TaskRequest,
   TaskRequestAnswer,
 } from "./nodes/node-store.ts";
-export type { ClaimedTask, TaskLease, TaskLeases, UnfinishedTask } from "./task-leases.ts";
+export type { ClaimedTask, TaskLease, TaskLeases, UnfinishedTask } from "./task-store.ts";
 export type {
   DeletableTask,
   StoppedTaskQuery,

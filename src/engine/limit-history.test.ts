@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Message, Task } from "../protocol/index.ts";
-import { limitHistory } from "./limit-history.ts";
+import { limitHistory } from "./message-response.ts";
 
 const createMessage = (messageId: string): Message => ({ messageId, role: "ROLE_USER", parts: [] });
 const history = ["a", "b", "c"].map(createMessage);

@@ -1,17 +1,15 @@
 import {
   A2AError,
   fromBase64,
-  toBase64,
   type ListTasksRequest,
   type ListTasksResponse,
   type Task,
+  toBase64,
 } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import { listTasksOfContexts } from "./list-tasks-of-contexts.ts";
-import { limitHistory } from "./limit-history.ts";
-import type { TaskListCursor } from "./task-list-cursor.ts";
-import type { TaskListQuery, TaskStore } from "./task-store.ts";
+import { limitHistory } from "./message-response.ts";
+import type { TaskListCursor, TaskListPage, TaskListQuery, TaskStore } from "./task-store.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
@@ -100,4 +98,46 @@ export function createPageTokenError(reason: string): A2AError {
   return A2AError.invalidParams([
     { field: "pageToken", description: `${reason}; omit it to start with the first page` },
   ]);
+}
+
+/**
+ * Resolves with a page of the tasks in some contexts, in the order of `TaskStore.list`. Merges one page per context, so
+ * the page contains at most `maxBytes` of JSON, or one task per context.
+ */
+export async function listTasksOfContexts(
+  store: TaskStore,
+  scope: TaskScope,
+  query: TaskListQuery,
+  contextIds: readonly string[],
+): Promise<TaskListPage> {
+  const { limit, maxBytes } = query;
+  const share =
+    maxBytes === undefined ? {} : { maxBytes: Math.ceil(maxBytes / Math.max(1, contextIds.length)) };
+  const pages = await Promise.all(
+    contextIds.map((contextId) => store.list(scope, { ...query, ...share, contextId })),
+  );
+  const merged = pages.flatMap(({ tasks }) => tasks).toSorted(compareListPositions);
+  const tasks = merged.slice(0, Math.min(limit, countCompleteTasks(merged, pages)));
+  return {
+    tasks,
+    hasMore: tasks.length < merged.length || pages.some(({ hasMore }) => hasMore),
+    total: pages.reduce((sum, { total }) => sum + total, 0),
+  };
+}
+
+/**
+ * Returns the number of merged tasks before which no task is missing. After the last task of an incomplete page, the
+ * next task of its context is unknown.
+ */
+function countCompleteTasks(merged: readonly Task[], pages: readonly TaskListPage[]): number {
+  const ends = pages.flatMap(({ tasks, hasMore }) => (hasMore ? (tasks.at(-1) ?? []) : []));
+  const firstEnd = ends.toSorted(compareListPositions)[0];
+  return firstEnd ? merged.findIndex((task) => task === firstEnd) + 1 : merged.length;
+}
+
+/** Compares two tasks by status time and id, both in descending order. */
+function compareListPositions(a: Task, b: Task): number {
+  const [timeA = "", timeB = ""] = [a.status.timestamp, b.status.timestamp];
+  if (timeA !== timeB) return timeA < timeB ? 1 : -1;
+  return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;
 }

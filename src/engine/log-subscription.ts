@@ -7,9 +7,8 @@ import {
   LogEvent,
   type Task,
 } from "../protocol/index.ts";
-import type { TaskMessageAcceptResult } from "./message-accept-result.ts";
-import { LOG_PAGE_LIMIT, readLog } from "./read-task-log.ts";
-import type { TaskFeed } from "./task-feed.ts";
+import type { TaskFeed, TaskMessageAcceptResult } from "./task-feed.ts";
+import { LOG_PAGE_LIMIT, readLog } from "./log-events.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { TurnStartPoint } from "./turn.ts";
 

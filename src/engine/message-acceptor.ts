@@ -1,6 +1,6 @@
 import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
-import { toStoredMessage, type ReplaceableAgent } from "./replaceable-agent.ts";
+import { type ReplaceableAgent, toStoredMessage } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
 import { measureMessageSize, measureRequestSize } from "./measure-size.ts";
 import type { IdGenerator } from "./id-generator.ts";
@@ -17,8 +17,7 @@ import {
 import type { FollowedTask } from "./nodes/followed-task.ts";
 import type { NodeAccess } from "./nodes/node-access.ts";
 import type { SubmissionTarget } from "./nodes/turn-submitter.ts";
-import type { InboundMessage, MessageAcceptResult } from "./message-accept-result.ts";
-import type { TurnProgress } from "./task-feed.ts";
+import type { InboundMessage, MessageAcceptResult, TurnProgress } from "./task-feed.ts";
 import { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import {
@@ -30,9 +29,8 @@ import {
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { StoredMessage, TaskStore } from "./task-store.ts";
-import type { TurnAdmission } from "./turn-admission.ts";
+import type { TurnAdmission, TurnFactory } from "./turn-factory.ts";
 import { toTasklessReply } from "./to-task-event.ts";
-import type { TurnFactory } from "./turn-factory.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
 import type { AgentEvent } from "./agent.ts";
 

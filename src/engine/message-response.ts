@@ -10,10 +10,9 @@ import {
   LogSubscription,
   type Subscription,
 } from "./log-subscription.ts";
-import type { TaskMessageAcceptResult, TurnAcceptResult } from "./message-accept-result.ts";
+import type { TaskFeed, TaskMessageAcceptResult, TurnAcceptResult, TurnProgress } from "./task-feed.ts";
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
-import type { ServiceParameters } from "./service-parameters.ts";
-import type { TaskFeed, TurnProgress } from "./task-feed.ts";
+import type { ServiceParameters } from "./caller.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /**
@@ -148,4 +147,14 @@ async function untilChangeOrTimeout(change: Promise<unknown>, ms: number, clock:
   } finally {
     cancelTimer();
   }
+}
+
+/**
+ * Returns the task with at most `length` of its most recent messages. A `length` of 0 omits the history,
+ * and `undefined` keeps all messages (A2A §3.2.4).
+ */
+export function limitHistory(task: Task, length: number | undefined): Task {
+  if (length === undefined || !task.history) return task;
+  const { history, ...rest } = task;
+  return length === 0 ? rest : { ...rest, history: history.slice(-length) };
 }

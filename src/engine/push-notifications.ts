@@ -10,10 +10,9 @@ import {
   type SendMessageRequest,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
-import type { Caller, TaskScope } from "./caller.ts";
+import type { Caller, ServiceParameters, TaskScope } from "./caller.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
-import type { ServiceParameters } from "./service-parameters.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /** A task that reports its commits to the outbox because it may have webhooks. */

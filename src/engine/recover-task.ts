@@ -1,17 +1,15 @@
-import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
+import { A2AError, copyTask, fold, isEventRefusal, type Message, type Task } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { findUserMessageInEvent } from "./repeated-messages.ts";
-import type { TurnAdmission } from "./turn-admission.ts";
-import type { TurnFactory } from "./turn-factory.ts";
+import type { TurnAdmission, TurnFactory } from "./turn-factory.ts";
 import type { Observer } from "./observer.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
-import { readLog } from "./read-task-log.ts";
+import { readLog } from "./log-events.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
-import type { ClaimedTask } from "./task-leases.ts";
-import type { TaskStore } from "./task-store.ts";
+import type { ClaimedTask, TaskStore } from "./task-store.ts";
 
 const SERVER_STOPPED_TEXT = "The server stopped while the agent was running; send the message again.";
 const STORE_FAILED_TEXT = "The task store failed while the agent was running; send the message again.";

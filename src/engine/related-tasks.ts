@@ -1,6 +1,5 @@
-import { isInterrupted, copyTask, type Task, type TaskState } from "../protocol/index.ts";
-import type { TaskScope } from "./caller.ts";
-import { isContextInScope, type ContextScope } from "./context-scope.ts";
+import { copyTask, isInterrupted, type Task, type TaskState } from "../protocol/index.ts";
+import { type ContextScope, isContextInScope, type TaskScope } from "./caller.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { Turn } from "./turn.ts";

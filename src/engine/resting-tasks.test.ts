@@ -14,7 +14,7 @@ import {
   inputRequiredTestEvent,
   type EngineFixture,
 } from "./engine.fixture.ts";
-import { RestingRunnerCache } from "./resting-runner-cache.ts";
+import { RestingRunnerCache } from "./runner-registry.ts";
 import type { ActiveTask } from "./active-task.ts";
 
 class LoadCountingStore extends MemoryStore {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { StreamLimit } from "./stream-limit.ts";
+import { StreamLimit } from "./engine-limits.ts";
 
 const alice = { tenant: "", principal: "alice" };
 const bob = { tenant: "", principal: "bob" };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock, flushEventLoopForTest } from "./engine.fixture.ts";
-import { SuspectTurnQueue } from "./suspect-turn-queue.ts";
+import { SuspectTurnQueue } from "./task-recovery.ts";
 
 describe("SuspectTurnQueue", () => {
   const createQueue = (): {

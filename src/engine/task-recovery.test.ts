@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../stores/index.ts";
 import { A2AError, getText, type Task } from "../protocol/index.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
-import type { AppendRefusal, LogAppend } from "./task-store.ts";
-import type { TaskLease } from "./task-leases.ts";
+import type { AppendRefusal, LogAppend, TaskLease } from "./task-store.ts";
 import {
   alice,
   collectSubscriptionEventsForTest,
@@ -11,6 +10,7 @@ import {
   createProcessFixture,
   createTestChunkEvent,
   createTestSendMessageRequest,
+  type EngineFixture,
   FakeClock,
   flushEventLoopForTest,
   formatTaskEventForTest,
@@ -18,9 +18,8 @@ import {
   getTestResponseTask,
   inputRequiredTestEvent,
   ScriptedAgent,
-  workingTestEvent,
-  type EngineFixture,
   type ScriptedRun,
+  workingTestEvent,
 } from "./engine.fixture.ts";
 
 /** A store whose commits fail while it is down. */

@@ -2,12 +2,10 @@ import { A2AError } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import { getTaskKey, type TaskScope } from "./caller.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
-import { LeaseFence } from "./lease-fence.ts";
 import { Poller } from "./nodes/poller.ts";
-import { SuspectTurnQueue } from "./suspect-turn-queue.ts";
-import type { ClaimedTask, TaskLease } from "./task-leases.ts";
+import type { ClaimedTask, LogAppend, TaskLease, TaskStore } from "./task-store.ts";
 import { createServerClosingError } from "./task-errors.ts";
-import type { LogAppend } from "./task-store.ts";
+import type { RunnerRegistry } from "./runner-registry.ts";
 
 /** Number of tasks that one claim returns and that the service recovers concurrently. */
 const MAX_TASKS_PER_CLAIM = 256;
@@ -319,4 +317,105 @@ function countDeaths({ turn }: ClaimedTask): number {
  */
 function compareSuspects(a: ClaimedTask, b: ClaimedTask): number {
   return countDeaths(b) - countDeaths(a) || (a.taskId < b.taskId ? 1 : -1);
+}
+
+/** Time in milliseconds for which a suspect turn runs alone. */
+const SUSPECT_RUN_MS = 10_000;
+
+/** Starts a suspect turn. Resolves with a promise for the end of the turn, once the turn has started. Never rejects. */
+type SuspectTurnStarter<Suspect> = (suspect: Suspect) => Promise<{ readonly end: Promise<void> }>;
+
+/**
+ * Starts suspect turns one at a time. The node of a suspect turn died in at least two attempts, so the turn itself may
+ * have killed the node. If all of these turns started at once, the next death would count as an attempt of each, and
+ * healthy turns would fail together with the turn that kills the node. The next turn starts when the turn before has
+ * ended, or has run for ten seconds.
+ */
+export class SuspectTurnQueue<Suspect> {
+  readonly #clock: Clock;
+  readonly #start: SuspectTurnStarter<Suspect>;
+  #waiting: Suspect[] = [];
+  #isRunning = false;
+
+  constructor(clock: Clock, start: SuspectTurnStarter<Suspect>) {
+    this.#clock = clock;
+    this.#start = start;
+  }
+
+  /** The turns that have not started. */
+  get waiting(): readonly Suspect[] {
+    return this.#waiting;
+  }
+
+  /** Adds turns. Resolves once the first of them has started, unless another turn is running. */
+  async add(suspects: readonly Suspect[]): Promise<void> {
+    this.#waiting.push(...suspects);
+    if (!this.#isRunning) await this.#startNext();
+  }
+
+  /** Removes and returns the turns that have not started. */
+  takeWaiting(): readonly Suspect[] {
+    return this.#waiting.splice(0);
+  }
+
+  async #startNext(): Promise<void> {
+    const next = this.#waiting.shift();
+    this.#isRunning = next !== undefined;
+    if (next === undefined) return;
+    const { end } = await this.#start(next);
+    void this.#waitAtMost(end).then(() => this.#startNext());
+  }
+
+  async #waitAtMost(end: Promise<void>): Promise<void> {
+    let cancelTimer: (() => void) | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      cancelTimer = this.#clock.schedule(SUSPECT_RUN_MS, resolve);
+    });
+    await Promise.race([end, timeout]);
+    cancelTimer?.();
+  }
+}
+
+interface LeaseFenceDependencies {
+  readonly store: TaskStore;
+  readonly runners: RunnerRegistry;
+  readonly clock: Clock;
+  /** Renews the leases if a recovery takes so long that its next renewal would be late. */
+  readonly renewDuringRecovery: () => Promise<void>;
+}
+
+/**
+ * Stops the turns of a node that cannot renew its leases, before the leases end and another node runs the turns. The
+ * store refuses the appends of a node without a lease in any case. The fence also stops the agents, which have effects
+ * outside of the store.
+ */
+export class LeaseFence {
+  readonly #context: LeaseFenceDependencies;
+  #cancelTimer: () => void = () => {};
+
+  constructor(context: LeaseFenceDependencies) {
+    this.#context = context;
+  }
+
+  /** Watches the leases until `stop`, if the leases of the store can end before their process. */
+  watch(): void {
+    const { leases } = this.#context.store;
+    const untilFenceMs = leases.getTimeUntilFence?.();
+    if (untilFenceMs === undefined) return;
+    if (untilFenceMs <= 0) this.#stopTurns();
+    void this.#context.renewDuringRecovery().catch(() => {});
+    const { renewIntervalMs } = leases;
+    const delayMs = untilFenceMs > 0 ? Math.min(untilFenceMs, renewIntervalMs) : renewIntervalMs;
+    this.#cancelTimer = this.#context.clock.schedule(delayMs, () => this.watch());
+  }
+
+  stop(): void {
+    this.#cancelTimer();
+  }
+
+  #stopTurns(): void {
+    const cause = new Error("The server could not renew the leases of its tasks in time.");
+    for (const runner of this.#context.runners.list())
+      if (runner.mustKeepTurnInStore) runner.onCommitFailed(cause);
+  }
 }

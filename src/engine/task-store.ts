@@ -1,15 +1,10 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
-import type { StoreMigrationListener } from "./store-migration-report.ts";
+import type { StoreGauges, StoreHealth, StoreMigrationListener } from "./store-health.ts";
 import type { SessionRepository } from "./session-repository.ts";
-import type { StoreGauges } from "./store-gauges.ts";
-import type { StoreHealth } from "./store-health.ts";
 import type { NodeHints, NodeStore } from "./nodes/node-store.ts";
-import type { TaskLeases, UnfinishedTask } from "./task-leases.ts";
 import type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
-import type { TaskListCursor } from "./task-list-cursor.ts";
-import type { TaskOverview } from "./task-overview.ts";
 import type { TaskDeletionStore } from "./task-deletion-store.ts";
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
 
@@ -115,6 +110,12 @@ export interface SnapshotProgress {
  * ids.
  */
 export type AppendRefusal = "conflict" | "duplicate-message";
+
+/** Position in a list of tasks that is sorted by status timestamp and task id, both in descending order. */
+export interface TaskListCursor {
+  readonly timestamp: string;
+  readonly taskId: string;
+}
 
 export interface TaskListQuery {
   readonly contextId?: string;
@@ -261,4 +262,123 @@ export interface TaskStore {
   readonly overview?: TaskOverview;
   /** Absolute path of the store's file, if the store consists of one file. */
   readonly filePath?: string;
+}
+
+/** Identifies one lease on a task. A later lease on the same task has a higher epoch. */
+export interface TaskLease {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  /** Increases with each claim of the task by a node, and with `LogAppend.incrementsEpoch`. */
+  readonly epoch: number;
+}
+
+/** A task with a running turn, according to the store. The node that ran the turn may have failed. */
+export interface UnfinishedTask {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly seq: number;
+  readonly state: TaskState;
+  readonly timestamp: string;
+  /**
+   * Persisted turn of the task, if the store has a turn. A task without a persisted turn fails after a
+   * restart of the server.
+   */
+  readonly turn?: TurnRestartData;
+}
+
+export interface ClaimedTask extends UnfinishedTask, TaskLease {
+  /** True if a request to cancel the task waits for its answer. Default: false. */
+  readonly isCancelRequested?: boolean;
+}
+
+/**
+ * The leases of one node. A node may append to a task with a running turn only while the node holds the task's
+ * lease. A node acquires a lease with the append that begins a turn, or with `claim`. The node releases the
+ * lease with the append that ends the turn, or with `release`. If only one process can open a store, the node
+ * is the process: its leases end with the process and never expire before.
+ */
+export interface TaskLeases {
+  /** Interval in milliseconds at which the node must call `renew` in order to keep its leases. */
+  readonly renewIntervalMs: number;
+  /**
+   * Interval in milliseconds at which a node looks for waiting turns. `undefined` if only one process can open the
+   * store, because this process knows its waiting turns.
+   */
+  readonly waitingTurnPollMs?: number;
+  /**
+   * Claims up to `limit` tasks of the agent that have a running turn, although no living node holds their
+   * lease. The claim increments the epoch of each task, so that the store rejects appends of the earlier
+   * holder. `lost` limits the claim to tasks of nodes that have stopped without a release, and `waiting` to tasks that
+   * no node holds because their lease is released. Stores without `waitingTurnPollMs` always claim both.
+   */
+  claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]>;
+  /** Extends all leases of the node. Resolves with the leases that the node has lost since the last call. */
+  renew(): Promise<readonly TaskLease[]>;
+  /**
+   * Returns the time in milliseconds until this node must stop its turns, because it could not renew its leases. The time
+   * ends before the leases, on a monotonic clock that starts with the request of the last successful renewal. Absent if
+   * leases end with the process.
+   */
+  getTimeUntilFence?(): number;
+  /**
+   * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older
+   * epoch is ignored.
+   */
+  release(lease: TaskLease): Promise<void>;
+}
+
+/** Selects tasks of one or all callers. All conditions must be met. */
+export interface TaskOverviewQuery {
+  /** The scopes whose tasks are listed. By default, the list contains the tasks of all callers. */
+  readonly scopes?: readonly TaskScope[];
+  /** Id of the agent in a list of the tasks of all callers. Default: all agents. */
+  readonly agent?: string;
+  readonly contextId?: string;
+  readonly status?: TaskState;
+  /** Earliest status time, inclusive, in ISO 8601 UTC with milliseconds. */
+  readonly statusSince?: string;
+  /** Latest status time, inclusive, in ISO 8601 UTC with milliseconds. */
+  readonly statusUntil?: string;
+  /** Words of the task's messages and artifacts. Only stores with `searchesText` support the condition. */
+  readonly text?: string;
+  /** Position in the list. The page begins after this position. */
+  readonly after?: TaskListCursor;
+  /** Maximum number of tasks on the page. */
+  readonly limit: number;
+}
+
+/** A task in an overview, without its content. */
+export interface TaskOverviewEntry extends TaskListCursor {
+  readonly scope: TaskScope;
+  readonly contextId: string;
+  readonly state: TaskState;
+  /** Sequence number of the task's last event. */
+  readonly seq: number;
+}
+
+export interface TaskOverviewPage {
+  /** Tasks with the newest status first. */
+  readonly tasks: readonly TaskOverviewEntry[];
+  /** True if at least one more task follows the returned tasks. */
+  readonly hasMore: boolean;
+}
+
+/** Lists the tasks of all callers for operators, and the tasks of one caller with more filters than `TaskStore.list`. */
+export interface TaskOverview {
+  /** Whether queries may contain `text`, because `startTextIndex` has been called. */
+  readonly searchesText: boolean;
+  /**
+   * Starts to index the text of tasks, also of the stored tasks. The store indexes a task soon after its turn has ended.
+   * Stores that cannot index text omit the function.
+   */
+  startTextIndex?(): Promise<void>;
+  /**
+   * Creates the indexes that lists of the tasks of all callers need, unless they exist. Servers with the option
+   * `operator` call the function after `open`.
+   */
+  prepareForAllCallers(): Promise<void>;
+  list(query: TaskOverviewQuery): Promise<TaskOverviewPage>;
+  /** Resolves with the scope of a task, or with `undefined` if no caller has the task. */
+  findScope(agent: string, taskId: string): Promise<TaskScope | undefined>;
 }

@@ -11,7 +11,7 @@ import {
   ScriptedAgent,
 } from "./engine.fixture.ts";
 import { generateUuidV7 } from "./id-generator.ts";
-import type { RunSpan } from "./run-tracing.ts";
+import type { RunSpan } from "./observer.ts";
 
 function fail(): never {
   throw new Error("thrown by a dependency");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { estimateJsonSize } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
 import { resolveEngineLimits, type EngineLimits } from "./engine-limits.ts";
-import { TurnAdmission } from "./turn-admission.ts";
+import { TurnAdmission } from "./turn-factory.ts";
 
 const ada: Caller = { tenant: "", principal: "ada" };
 const bob: Caller = { tenant: "", principal: "bob" };

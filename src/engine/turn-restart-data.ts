@@ -1,7 +1,5 @@
 import type { Message, SendMessageRequest, TaskPushNotificationConfig } from "../protocol/index.ts";
-import type { Caller } from "./caller.ts";
-import type { ContextScope } from "./context-scope.ts";
-import type { ServiceParameters } from "./service-parameters.ts";
+import type { Caller, ContextScope, ServiceParameters } from "./caller.ts";
 
 /**
  * The persisted data of a running turn. The store keeps the persisted turn in addition to the task's log, so

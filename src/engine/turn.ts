@@ -1,8 +1,8 @@
 import {
   A2AError,
+  type EventRefusal,
   isInterrupted,
   isTerminal,
-  type EventRefusal,
   type JsonObject,
   type Message,
   type SendMessageConfiguration,
@@ -13,19 +13,17 @@ import {
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
-import type { Caller, TaskScope } from "./caller.ts";
+import type { Caller, ServiceParameters, TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import type { Committer } from "./committer.ts";
 import { guardAbortListeners } from "./guard-abort-listeners.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
-import type { Observer } from "./observer.ts";
+import type { EarlierRun, Observer, RunSpan, RunTracing } from "./observer.ts";
 import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
-import type { EarlierRun, RunSpan, RunTracing } from "./run-tracing.ts";
-import type { ServiceParameters } from "./service-parameters.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
 import { createIdempotencyKey } from "./steps/idempotency-key.ts";
 import { assertValidWakeTime, sleepUntil } from "./steps/sleep-until.ts";
-import { TurnSteps, type TurnOfSteps } from "./steps/turn-steps.ts";
+import { type TurnOfSteps, TurnSteps } from "./steps/turn-steps.ts";
 import { createTurnEndedError } from "./task-errors.ts";
 import type { TaskStore } from "./task-store.ts";
 import { toTaskEventFromAgent } from "./to-task-event.ts";

@@ -13,7 +13,7 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "./engine.fixture.ts";
-import type { TaskLeases } from "./task-leases.ts";
+import type { TaskLeases } from "./task-store.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 
 const scope = createTestTaskScopeForCaller(alice);

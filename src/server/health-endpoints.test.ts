@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, StatementSync } from "node:sqlite";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { StoreStateChange } from "../engine/index.ts";
 import { connect } from "../client/index.ts";
@@ -119,9 +119,11 @@ it("while another program locks the store, all bindings refuse new messages at o
     retryAfter: "2",
   });
   expect(await get(`${url}/healthz`)).toEqual(alive);
-  const exec = vi.spyOn(DatabaseSync.prototype, "exec");
-  onTestFinished(() => exec.mockRestore());
-  const countWrites = (): number => exec.mock.calls.filter(([sql]) => sql === "BEGIN IMMEDIATE").length;
+  const run = vi.spyOn(StatementSync.prototype, "run");
+  onTestFinished(() => run.mockRestore());
+  const countWrites = (): number =>
+    run.mock.contexts.filter((statement) => (statement as StatementSync).sourceSQL === "BEGIN IMMEDIATE")
+      .length;
   for (const client of Object.values(clients)) {
     const refusal = { reason: "UNAVAILABLE", retryAfter: 2 };
     await expect(client.send("echo refused")).rejects.toMatchObject(refusal);

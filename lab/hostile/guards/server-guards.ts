@@ -74,7 +74,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "stream-share",
-    file: "src/engine/stream-limit.ts",
+    file: "src/engine/engine-limits.ts",
     find: 'if (refusal) throw this.#createRefusal(caller, refusal === "share");',
     replace: "",
     noticedBy: { test: "src/engine/stream-limit.test.ts" },
@@ -88,14 +88,14 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "fair-agent-runs",
-    file: "src/engine/turn-admission.ts",
+    file: "src/engine/turn-factory.ts",
     find: "        ? { capacity: runs }",
     replace: "        ? { capacity: runs, ratioToFree: Infinity }",
     noticedBy: { attack: "slow-tasks-and-streams" },
   },
   {
     name: "unfinished-message-bytes",
-    file: "src/engine/turn-admission.ts",
+    file: "src/engine/turn-factory.ts",
     find: "if (byteRefusal === undefined) return;",
     replace: "if (Math.random() <= 1) return;",
     noticedBy: { test: "src/engine/turn-admission.test.ts" },

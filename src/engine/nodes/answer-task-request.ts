@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Caller } from "../caller.ts";
-import { getMessageAction, type InboundMessage, type MessageAcceptResult } from "../message-accept-result.ts";
+import { getMessageAction, type InboundMessage, type MessageAcceptResult } from "../task-feed.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
 import type { TaskRequest } from "./node-store.ts";
 import { decodeCancelRequest, decodeMessageRequest, type MessageAnswer } from "./request-payload.ts";

@@ -7,8 +7,7 @@ import {
   type Task,
   type TaskEvent,
 } from "../../protocol/index.ts";
-import { isTurnStopEvent } from "../log-events.ts";
-import { readLog } from "../read-task-log.ts";
+import { isTurnStopEvent, readLog } from "../log-events.ts";
 import { createTaskEndedError } from "../task-errors.ts";
 import type { TaskFeed, TurnProgress } from "../task-feed.ts";
 import type { TaskStore } from "../task-store.ts";

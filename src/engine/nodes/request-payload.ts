@@ -5,9 +5,8 @@ import {
   type JsonObject,
   type SendMessageRequest,
 } from "../../protocol/index.ts";
-import type { Caller, TaskScope } from "../caller.ts";
+import type { Caller, ServiceParameters, TaskScope } from "../caller.ts";
 import type { MessageAction } from "../decide-message-outcome.ts";
-import type { ServiceParameters } from "../service-parameters.ts";
 import type { TaskRequest } from "./node-store.ts";
 
 /** A CancelTask request for the node that runs the turn. */

@@ -10,13 +10,12 @@ import {
   type Task,
   type TaskEvent,
 } from "../../protocol/index.ts";
-import type { Caller, TaskScope } from "../caller.ts";
-import { formatTimestamp, type Clock } from "../clock.ts";
+import type { Caller, ServiceParameters, TaskScope } from "../caller.ts";
+import { type Clock, formatTimestamp } from "../clock.ts";
 import type { Committer, UncommittedEventSource } from "../committer.ts";
 import type { Observer } from "../observer.ts";
 import { extractMessageWebhookRegistration } from "../push-notifications.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
-import type { ServiceParameters } from "../service-parameters.ts";
 import { createCommitFailedError, createTaskEndedError } from "../task-errors.ts";
 import type { AppendRefusal, LogAppend } from "../task-store.ts";
 import { toStatusUpdate } from "../to-task-event.ts";
