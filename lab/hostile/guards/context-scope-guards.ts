@@ -48,7 +48,7 @@ export const CONTEXT_SCOPE_GUARDS: readonly Guard[] = [
   },
   {
     name: "context-namespace-separator",
-    file: "src/engine/context-scope.ts",
+    file: "src/engine/caller.ts",
     find: "contextId.startsWith(`${namespace}.`)",
     replace: "contextId.startsWith(namespace)",
     noticedBy,
