@@ -1,11 +1,9 @@
 import {
-  chooseMessageResponse,
   MESSAGE_ACTIONS,
   MESSAGE_SITUATIONS,
   type RunningTurnPolicy,
   type MessageAction,
   type MessageRefusal,
-  type MessageResponse,
   type TaskTurnStatus,
 } from "../../src/engine/decide-message-outcome.ts";
 
@@ -26,11 +24,15 @@ const OUTCOME_TEXTS: Record<MessageAction | MessageRefusal, string> = {
   "not-interruptible": "`UNSUPPORTED_OPERATION`",
   "awaiting-recovery": "`UNAVAILABLE`, with a retry time",
 };
-const RESPONSE_TEXTS: Record<MessageResponse, string> = {
-  "current-task": "The current task, as soon as the message is durable",
-  "task-after-turn": "The task when the turn of the message has stopped",
-  "task-after-queued-turn":
-    "The task when the turn of the message has stopped, or the current task if the running turn waits for its user for one second",
+const CURRENT_TASK_TEXT = "The current task, as soon as the message is durable";
+const TASK_AFTER_QUEUED_TURN_TEXT =
+  "The task when the turn of the message has stopped, or the current task if the running turn waits for its user for one second";
+/** Response to SendMessage without `returnImmediately`. */
+const RESPONSE_TEXTS: Record<MessageAction, string> = {
+  start: "The task when the turn of the message has stopped",
+  queue: TASK_AFTER_QUEUED_TURN_TEXT,
+  deliver: CURRENT_TASK_TEXT,
+  interrupt: TASK_AFTER_QUEUED_TURN_TEXT,
 };
 const ACTIONS: readonly MessageAction[] = ["start", "queue", "deliver", "interrupt"];
 
@@ -51,9 +53,8 @@ export function renderMessageOutcomesTable(): string {
 
 /** Renders the response to SendMessage for each outcome. */
 export function renderMessageActionsTable(): string {
-  const rows = ACTIONS.map((action) => {
-    const responses = [false, true].map((immediately) => chooseMessageResponse(action, immediately));
-    return `| ${OUTCOME_TEXTS[action]} | ${responses.map((one) => RESPONSE_TEXTS[one]).join(" | ")} |`;
-  });
+  const rows = ACTIONS.map(
+    (action) => `| ${OUTCOME_TEXTS[action]} | ${RESPONSE_TEXTS[action]} | ${CURRENT_TASK_TEXT} |`,
+  );
   return `| The message | SendMessage | SendMessage with \`returnImmediately\` |\n|---|---|---|\n${rows.join("\n")}`;
 }

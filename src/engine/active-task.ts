@@ -17,12 +17,15 @@ import { Deferred } from "../data-structures/index.ts";
 import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { formatTimestamp } from "./clock.ts";
-import type { UncommittedEventSource } from "./committer.ts";
+import type { CommitWriter } from "./committer.ts";
 import type { TaskTurnStatus } from "./decide-message-outcome.ts";
 import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";
 import { measureEventSize } from "./measure-size.ts";
-import { extractMessageWebhookRegistration, type TaskWithPossibleWebhooks } from "./push-notifications.ts";
-import type { WebhookRegistration } from "./push-store.ts";
+import {
+  extractMessageWebhookRegistration,
+  type PushOutbox,
+  type TaskWithPossibleWebhooks,
+} from "./push-notifications.ts";
 import { type QueuedTurnData, toQueuedTurnData, type TurnRestartData } from "./turn-restart-data.ts";
 import { hasPersistedTurns, toStoredMessage } from "./replaceable-agent.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
@@ -57,11 +60,9 @@ export interface ActiveTaskDependencies extends TurnDependencies {
   /** Creates the turn of a message that an earlier server process queued. */
   readonly restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) => Turn;
   /** Outbox that the task notifies of new events if the task may have webhooks. */
-  readonly outbox?:
-    | { notifyCommit(task: TaskWithPossibleWebhooks, registered?: readonly WebhookRegistration[]): void }
-    | undefined;
-  /** Called after each commit. */
-  readonly onCommit?: ((taskId: string) => void) | undefined;
+  readonly outbox?: Pick<PushOutbox, "notifyCommit"> | undefined;
+  /** Announces the commit of a task to the other nodes of the store. */
+  readonly announceCommit?: ((taskId: string) => void) | undefined;
   /** Called when the task has no turns, and neither requests nor readers need the task. */
   readonly onIdle: (task: ActiveTask) => void;
   /** Called when the task begins a turn. */
@@ -93,7 +94,7 @@ interface QueuedTurn {
  * After the commit (E1), the event is folded into the task and becomes visible to readers. The task never waits for a
  * reader (E2).
  */
-export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebhooks, TaskFeed, TaskOfTurn {
+export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskFeed, TaskOfTurn {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
@@ -141,8 +142,8 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
   #lastTurn: Turn | undefined;
 
   // The running turn in the store.
-  /** Value of `hasRunningTurn` in the store. */
-  #isRunningInStore: boolean;
+  /** True if a turn of the task runs according to the store. */
+  isRunningInStore: boolean;
   /** The turn to persist for as long as the turn is running. */
   #restartData: TurnRestartData | undefined;
   #isRestartDataStored = false;
@@ -162,7 +163,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     this.contextId = contextId;
     if (context.store.usesSnapshots) this.#snapshotPlanner = new SnapshotPlanner(stored?.snapshotProgress);
     this.mayHaveWebhooks = stored !== undefined;
-    this.isAwaitingRecovery = this.#isRunningInStore = stored?.awaitsRecovery ?? false;
+    this.isAwaitingRecovery = this.isRunningInStore = stored?.awaitsRecovery ?? false;
     this.#task = stored?.task;
     this.#seq = stored?.seq ?? 0;
     this.#epoch = stored?.epoch ?? 0;
@@ -260,6 +261,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
   /** Releases the events in memory, and prepares for webhooks that are registered while the task rests. */
   rest(): void {
     this.#tail = undefined;
+    this.#lastTurn = undefined;
     this.mayHaveWebhooks = true;
   }
 
@@ -419,11 +421,6 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     return { scope: this.scope, taskId: this.taskId, epoch: this.#epoch };
   }
 
-  /** The reason why the task commits no more events. */
-  get failure(): A2AError | undefined {
-    return this.#failure;
-  }
-
   get hasCommitFailed(): boolean {
     return this.#failure !== undefined;
   }
@@ -472,7 +469,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     this.#currentCommit = { append, changes };
     changes.addTo(append, this.#context.deduplicateMessages);
     this.#addTurnTo(append);
-    const isRunning = append.hasRunningTurn ?? this.#isRunningInStore;
+    const isRunning = append.hasRunningTurn ?? this.isRunningInStore;
     // Otherwise, another node could begin a queued turn without noticing the turns that this append queues.
     if (changes.changesQueue && !isRunning && this.#seq > 0 && this.#context.store.nodes)
       append.incrementsEpoch = true;
@@ -510,18 +507,18 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
       : foldLogEvents(this.taskId, this.#task, append.events);
     this.#seq += append.events.length;
     if (append.incrementsEpoch) this.#epoch++;
-    this.#isRunningInStore = append.hasRunningTurn ?? this.#isRunningInStore;
+    this.isRunningInStore = append.hasRunningTurn ?? this.isRunningInStore;
     // Set this only after the commit, because an outbox lookup before the commit can find no webhook.
     if (append.webhooks) this.mayHaveWebhooks = true;
   }
 
   #publishCommit({ events, webhooks }: LogAppend): void {
-    const { observer, onCommit, outbox } = this.#context;
+    const { observer, announceCommit, outbox } = this.#context;
     const { scope, taskId } = this;
     if (this.#readerCount > 0 || this.#requestCount > 0) this.tail.add(events);
     else this.#tail = undefined;
     if (observer.onEvent) for (const event of events) observer.onEvent({ scope, taskId, event });
-    onCommit?.(taskId);
+    announceCommit?.(taskId);
     if (this.mayHaveWebhooks && events.length > 0) outbox?.notifyCommit(this, webhooks);
     const commit = this.#nextCommit;
     this.#nextCommit = undefined;
@@ -542,7 +539,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     this.#rejectWaiters(failure);
     const { store, observer, isShared } = this.#context;
     // The sender of a message applies the message again, if another node was first.
-    if (cause instanceof Error || this.#isRunningInStore || !store.nodes)
+    if (cause instanceof Error || this.isRunningInStore || !store.nodes)
       observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     // Another node can continue the task, so its readers follow the log.
     this.#hasMoved = isShared;
@@ -554,7 +551,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     this.#context.onIdle(this);
     // If the store has refused the start of a turn, this node has no lease. A release could release the lease of the next
     // turn, which has the same epoch.
-    if (cause instanceof Error || this.#isRunningInStore) void this.#releaseLeaseAfterAgentEnd();
+    if (cause instanceof Error || this.isRunningInStore) void this.#releaseLeaseAfterAgentEnd();
   }
 
   /** Releases the lease once the agent has stopped, so that a recovered turn does not overlap with its agent. */
@@ -575,7 +572,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
    */
   adoptLease({ epoch, turn }: TaskLease & { readonly turn?: TurnRestartData }): void {
     this.#epoch = epoch;
-    this.#isRunningInStore = true;
+    this.isRunningInStore = true;
     if (turn) this.persistTurn(turn, undefined);
     this.#isRestartDataStored = turn !== undefined;
   }
@@ -609,7 +606,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
   commitSteps(steps: UncommittedSteps): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     this.#steps = steps;
-    if (!(this.#getRunningTurnChange() ?? this.#isRunningInStore)) return Promise.resolve();
+    if (!(this.#getRunningTurnChange() ?? this.isRunningInStore)) return Promise.resolve();
     const durable = this.#getChanges().awaitSteps();
     this.#requestCommit();
     return durable;
@@ -630,7 +627,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
     const state = this.#state;
     const canContinue = state !== undefined && !isTerminal(state) && state !== "TASK_STATE_INPUT_REQUIRED";
     const isRunning = canContinue && this.mustKeepTurnInStore;
-    return isRunning === this.#isRunningInStore ? undefined : isRunning;
+    return isRunning === this.isRunningInStore ? undefined : isRunning;
   }
 
   /** Adds the change of the running turn, and the data of the turn that the store lacks. */
@@ -644,7 +641,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
       append.turn = null;
       return;
     }
-    if (!(hasRunningTurn ?? this.#isRunningInStore)) return;
+    if (!(hasRunningTurn ?? this.isRunningInStore)) return;
     const steps = this.#steps?.takeUnstored() ?? [];
     if (steps.length > 0) append.steps = steps;
     if (!this.#isRestartDataStored) append.turn = this.#restartData;
@@ -657,7 +654,7 @@ export class ActiveTask implements UncommittedEventSource, TaskWithPossibleWebho
    * events are committed.
    */
   #createHandoverAppend(wakeAt: number | undefined): LogAppend | undefined {
-    if (!this.#isRunningInStore || !this.#restartData || !this.#state) return undefined;
+    if (!this.isRunningInStore || !this.#restartData || !this.#state) return undefined;
     // The span of the attempt has ended.
     const { runStartedAt: _ended, ...turn } = this.#restartData;
     return {

@@ -122,7 +122,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
       nodes.followHandedOverTurn(runner, turn);
       return true;
     },
-    onCommit: link && ((taskId: string) => link.notifyCommit(taskId)),
+    announceCommit: link && ((taskId: string) => link.announceCommit(taskId)),
   };
   const runners = new RunnerRegistry(runnerContext, link, {
     requestPass: () => recovery.requestPass(),
@@ -164,7 +164,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     observer,
     startsTurns,
     // The last commits of a stopped node can have ended tasks whose webhooks no node delivers to.
-    onNodesLost: () => void (link && push?.outbox.loadDueWebhooks()),
+    onNodesLost: () => void (link && push?.outbox.searchAllWebhooks()),
   });
   return {
     agent,

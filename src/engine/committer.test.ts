@@ -2,13 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countRuns } from "../../test/support/count-runs.ts";
 import { FakeClock, flushEventLoopForTest } from "./engine.fixture.ts";
-import { Committer, type UncommittedEventSource } from "./committer.ts";
+import { Committer, type CommitWriter } from "./committer.ts";
 import type { AppendRefusal, LogAppend, TaskStore } from "./task-store.ts";
 
 type Misbehavior = "take" | "committed" | "failed" | "all" | "none";
 
 /** A writer that has one append for each call of `add`, and whose methods can throw. */
-class TestWriter implements UncommittedEventSource {
+class TestWriter implements CommitWriter {
   readonly #misbehavior: Misbehavior;
   readonly #append: LogAppend;
   #pending = 0;

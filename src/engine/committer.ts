@@ -6,7 +6,7 @@ import type { AppendRefusal, LogAppend, TaskStore } from "./task-store.ts";
  * A source of events to commit, for example an active task. An error that a method throws does not reach the
  * other writers of the batch. The committer reports the error to `onCommitFailed` of the same writer.
  */
-export interface UncommittedEventSource {
+export interface CommitWriter {
   /**
    * Returns the next events to append, or `undefined` if the writer has no events. After `takePendingAppend`
    * returns an append, the committer does not call `takePendingAppend` again before `onCommitted` or
@@ -23,7 +23,7 @@ export interface UncommittedEventSource {
 
 /** An append, and the writer that waits for its commit. */
 interface UncommittedAppend {
-  readonly writer: UncommittedEventSource;
+  readonly writer: CommitWriter;
   readonly append: LogAppend;
   /** True if an earlier attempt to commit has failed. The store may nevertheless contain the append. */
   isRetry: boolean;
@@ -60,7 +60,7 @@ export class Committer {
   readonly #store: TaskStore;
   readonly #clock: Clock;
   readonly #observer: Pick<Observer, "onCommit" | "onError">;
-  #readyWriters = new Set<UncommittedEventSource>();
+  #readyWriters = new Set<CommitWriter>();
   /** Appends that wait until the store can commit again, with the functions that end their waits. */
   readonly #waitingAppends = new Map<UncommittedAppend, () => void>();
   /** Appends to commit again, because the store can commit again. */
@@ -85,7 +85,7 @@ export class Committer {
   }
 
   /** Schedules a commit of the writer's events. If `urgent` is true, the commit is not delayed. */
-  enqueue(writer: UncommittedEventSource, urgent: boolean): void {
+  enqueue(writer: CommitWriter, urgent: boolean): void {
     this.#readyWriters.add(writer);
     this.#isUrgent ||= urgent;
     this.#requestFlush(urgent);
@@ -141,7 +141,7 @@ export class Committer {
   }
 
   /** Returns the writer's pending append. */
-  #takeAppend(writer: UncommittedEventSource): LogAppend | undefined {
+  #takeAppend(writer: CommitWriter): LogAppend | undefined {
     try {
       return writer.takePendingAppend();
     } catch (error) {
@@ -150,7 +150,7 @@ export class Committer {
     }
   }
 
-  #notifyCommitted(writer: UncommittedEventSource): void {
+  #notifyCommitted(writer: CommitWriter): void {
     try {
       writer.onCommitted();
     } catch (error) {
@@ -158,7 +158,7 @@ export class Committer {
     }
   }
 
-  #failWriter(writer: UncommittedEventSource, reason: AppendRefusal | Error): void {
+  #failWriter(writer: CommitWriter, reason: AppendRefusal | Error): void {
     try {
       writer.onCommitFailed(reason);
     } catch (error) {

@@ -2,8 +2,8 @@ import type { SteeringSignal, TaskState } from "../protocol/index.ts";
 
 /**
  * The unfinished turn of a task, which can change the task without a new message. With `none`, the task has no
- * unfinished turn. With `running`, an agent of this process runs a turn or is about to run one. With
- * `awaiting-recovery`, the store has an unfinished turn that no runner of this process holds.
+ * unfinished turn. With `running`, an agent of this process or of another node runs a turn, or a turn waits. With
+ * `awaiting-recovery`, the store has an unfinished turn that no living process runs.
  */
 export type TaskTurnStatus = "none" | "running" | "awaiting-recovery";
 
@@ -31,17 +31,11 @@ export type MessageRefusal =
   | "not-interruptible";
 
 /**
- * Response to SendMessage. `task-after-turn` is the task once the turn of the message has stopped.
- * `task-after-queued-turn` is the same, except that the sender receives the current task if the running turn
- * waits for its user for `WAIT_WITHIN_TURN_MS`. `current-task` is the task as soon as the message is durable.
- */
-export type MessageResponse = "current-task" | "task-after-turn" | "task-after-queued-turn";
-
-/**
- * The effect of an accepted message, apart from the response. `interrupt` queues the message and stops the running
+ * The effect of an accepted message. `interrupt` queues the message and stops the running
  * turn.
  */
-export type MessageAction = "start" | "queue" | "deliver" | "interrupt";
+const ACTIONS = ["start", "queue", "deliver", "interrupt"] as const;
+export type MessageAction = (typeof ACTIONS)[number];
 
 export type MessageOutcome =
   | { readonly action: MessageAction }
@@ -138,13 +132,6 @@ export const MESSAGE_ACTIONS: Record<MessageSituation, ActionByPolicy> = {
   working: WORKING_ACTIONS,
 };
 
-const MESSAGE_RESPONSES: Record<MessageAction, MessageResponse> = {
-  start: "task-after-turn",
-  queue: "task-after-queued-turn",
-  deliver: "current-task",
-  interrupt: "task-after-queued-turn",
-};
-
 /** Decides what happens to a message to an existing task. */
 export function decideMessageOutcome(facts: MessageFacts): MessageOutcome {
   const { turnStatus, taskState } = facts;
@@ -160,11 +147,6 @@ function chooseRunningTurnPolicy(facts: MessageFacts): RunningTurnPolicy {
   return steering === "steer" ? "refuse-steering" : whileWorking;
 }
 
-/** Chooses the response to an accepted message. */
-export function chooseMessageResponse(action: MessageAction, returnImmediately: boolean): MessageResponse {
-  return returnImmediately ? "current-task" : MESSAGE_RESPONSES[action];
-}
-
 function isMessageAction(action: MessageAction | MessageRefusal): action is MessageAction {
-  return Object.hasOwn(MESSAGE_RESPONSES, action);
+  return ACTIONS.some((one) => one === action);
 }

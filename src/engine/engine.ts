@@ -19,7 +19,6 @@ import {
   type EngineState,
 } from "./assemble-engine.ts";
 import { type Caller, selectListedContextIds, type ServiceParameters, type TaskScope } from "./caller.ts";
-import { chooseMessageResponse } from "./decide-message-outcome.ts";
 import type { Committer } from "./committer.ts";
 import { awaitTaskOfMessage, limitHistory, openMessageStream } from "./message-response.ts";
 import { listTasks } from "./list-tasks.ts";
@@ -29,7 +28,7 @@ import {
   requireResumeSeq,
   type Subscription,
 } from "./log-subscription.ts";
-import { getMessageAction, type MessageAcceptResult } from "./task-feed.ts";
+import type { MessageAcceptResult } from "./task-feed.ts";
 import { createPushNotSupportedError, type PushConfigOperations } from "./push-notifications.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { TaskCanceler } from "./task-canceler.ts";
@@ -180,8 +179,7 @@ export class Engine {
     const accepted = acceptance instanceof Promise ? await acceptance : acceptance;
     if ("reply" in accepted) return { message: accepted.reply };
     const { returnImmediately, historyLength } = request.configuration ?? {};
-    const response = chooseMessageResponse(getMessageAction(accepted), returnImmediately ?? false);
-    const task = await awaitTaskOfMessage(accepted, response !== "current-task", this.#parts);
+    const task = await awaitTaskOfMessage(accepted, returnImmediately !== true, this.#parts);
     return { task: limitHistory(task, historyLength) };
   }
 

@@ -67,6 +67,9 @@ export interface SubscriptionLogRange {
   readonly includesMessages?: boolean | undefined;
 }
 
+/** The reader has every committed event, and waits for a change of the task. */
+const MUST_WAIT = "must wait";
+
 /**
  * Delivers every event after a snapshot exactly once and in order (E3). Events come from the task's shared
  * `TaskLogTail`, or from the store if the reader has fallen too far behind. The reader's only state is the
@@ -116,6 +119,11 @@ export class LogSubscription implements Subscription {
 
   /** Returns the next events without a promise if they are in memory, because a promise costs as much as an event. */
   #readNext(): NextEvents | Promise<NextEvents> {
+    const events = this.#readNow();
+    return events === MUST_WAIT ? this.#waitForEvents() : events;
+  }
+
+  #readNow(): NextEvents | Promise<NextEvents> | typeof MUST_WAIT {
     for (;;) {
       if (this.#isClosed) return undefined;
       const feed = this.#feed;
@@ -126,13 +134,22 @@ export class LogSubscription implements Subscription {
       } else if (feed.hasEndedAtSeq(this.#readSeq)) {
         this.close();
       } else if (feed.hasMoved) {
-        return this.#moveToCurrentFeed().then(() => this.#readNext());
-      } else if (this.#turnSeq !== undefined && isWaitingWithoutTurn(this.#feed, this.#readSeq)) {
+        return MUST_WAIT;
+      } else if (this.#turnSeq !== undefined && isWaitingWithoutTurn(feed, this.#readSeq)) {
         this.#hasStopped = true;
         this.close();
       } else {
-        return this.#waitForCommit().then(() => this.#readNext());
+        return MUST_WAIT;
       }
+    }
+  }
+
+  /** Waits in a loop, because a chain of promises would grow with each commit that has no event for the reader. */
+  async #waitForEvents(): Promise<NextEvents> {
+    for (;;) {
+      await (this.#feed.hasMoved ? this.#moveToCurrentFeed() : this.#waitForChange());
+      const events = this.#readNow();
+      if (events !== MUST_WAIT) return await events;
     }
   }
 
@@ -181,7 +198,7 @@ export class LogSubscription implements Subscription {
     return events.slice(0, stop + 1).filter(this.#isDelivered);
   }
 
-  #waitForCommit(): Promise<void> {
+  #waitForChange(): Promise<void> {
     const feed = this.#feed;
     const commit = feed.waitForCommitOrTurnChange();
     return new Promise((resolve, reject) => {

@@ -116,7 +116,8 @@ export class MessageAcceptor {
     const { store } = this.#context;
     if (store.nodes) return this.#acceptAmongNodes(inbound);
     const known = store.findMessage(inbound.scope, inbound.request.message.messageId);
-    if (known instanceof Promise) return known.then((found) => this.#acceptAfterLookup(inbound, found));
+    if (known !== undefined && "then" in known)
+      return known.then((found) => this.#acceptAfterLookup(inbound, found));
     return this.#acceptAfterLookup(inbound, known);
   }
 

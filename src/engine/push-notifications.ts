@@ -21,6 +21,8 @@ export interface TaskWithPossibleWebhooks {
   readonly taskId: string;
   /** If false, no webhook waits for the next commit of the task, and commits do not notify the outbox. */
   mayHaveWebhooks: boolean;
+  /** True if a turn of the task runs according to the store. */
+  readonly isRunningInStore: boolean;
 }
 
 /** The outbox of push notifications, as the engine calls it after a commit. */
@@ -33,7 +35,7 @@ export interface PushOutbox {
   /** Calls `listener` when the outbox has found a webhook of a task, so that commits must notify it from now on. */
   onWebhookFound(listener: (scope: TaskScope, taskId: string) => void): void;
   /** Starts the due deliveries. */
-  loadDueWebhooks(): Promise<void>;
+  searchAllWebhooks(): Promise<void>;
 }
 
 /** Limits on the numbers of webhooks. */

@@ -39,7 +39,7 @@ export async function recoverTask(
   isStoreFailure: boolean,
   context: TaskRecoveryDependencies,
 ): Promise<void> {
-  const runner = await context.runners.openOwned(claimed.scope, claimed.taskId);
+  const runner = await context.runners.openForRecovery(claimed.scope, claimed.taskId);
   if (!runner) return;
   try {
     runner.adoptLease(claimed);

@@ -25,7 +25,7 @@ interface RequestedRecovery {
  * | `readTask`       | runner             | task       | task                  | task in the store       | `UNAVAILABLE`    |
  * | `openForReading` | runner             | runner     | runner or followed    | followed task           | followed task    |
  * | `openForWriting` | runner             | runner     | new runner            | followed task           | followed task    |
- * | `openOwned`      | runner             | runner     | new runner            | new runner              | new runner       |
+ * | `openForRecovery`      | runner             | runner     | new runner            | new runner              | new runner       |
  */
 export class RunnerRegistry {
   readonly #context: ActiveTaskDependencies;
@@ -108,7 +108,7 @@ export class RunnerRegistry {
 
   /** Resolves with the retained runner of a task. Rejects with `UNAVAILABLE` if the task waits for recovery. */
   async #findOrLoadRunner(scope: TaskScope, taskId: string): Promise<ActiveTask | undefined> {
-    const runner = await this.openOwned(scope, taskId);
+    const runner = await this.openForRecovery(scope, taskId);
     if (!runner?.isAwaitingRecovery) return runner;
     runner.release();
     throw this.requestRecovery(taskId);
@@ -148,7 +148,7 @@ export class RunnerRegistry {
    * Resolves with the runner of a task in `scope`, even if the task waits for recovery, or with `undefined` if the task
    * does not exist. Loads an inactive task from the store. The requester must release the runner.
    */
-  async openOwned(scope: TaskScope, taskId: string): Promise<ActiveTask | undefined> {
+  async openForRecovery(scope: TaskScope, taskId: string): Promise<ActiveTask | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.findLive(scope, taskId)?.retain();
     const opened = await this.#loadOnce(scope, taskId, true);

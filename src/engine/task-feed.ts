@@ -28,9 +28,7 @@ export interface TaskFeed {
   getSnapshot(): Task;
   /** Returns true if the event with the sequence number `seq` is the last event of the task. */
   hasEndedAtSeq(seq: number): boolean;
-  /** Resolves at the next commit of the task. Rejects if the task will publish no more events. */
-  waitForCommit(): Promise<void>;
-  /** Resolves at the next commit of the task or change of its turns. Rejects like `waitForCommit`. */
+  /** Resolves at the next commit of the task or change of its turns. Rejects if the task will publish no more events. */
   waitForCommitOrTurnChange(): Promise<void>;
   /** True if an agent may still change the task without a new message. */
   readonly hasUnfinishedTurn: boolean;

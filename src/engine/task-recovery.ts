@@ -108,7 +108,7 @@ export class TaskRecovery {
     const { agentId, store, runners } = this.#context;
     for (const { scope, taskId } of await store.listTasksWithQueuedTurns()) {
       if (scope.agent !== agentId) continue;
-      const runner = await runners.openOwned(scope, taskId);
+      const runner = await runners.openForRecovery(scope, taskId);
       // The release of an idle runner starts its first queued turn.
       runner?.release();
     }
@@ -136,6 +136,8 @@ export class TaskRecovery {
     if (limit === 0 || this.#state !== "started" || !this.#context.startsTurns()) return 0;
     const claimed = await store.leases.claim(agentId, limit, "waiting");
     await this.#recoverAll(claimed);
+    // Another node may have room for the turns that this node could not start.
+    if (this.#areTurnsWaitingForRoom) await this.releaseAbandonedLeases();
     return claimed.length;
   }
 
@@ -265,7 +267,7 @@ export class TaskRecovery {
   #computeLostTurnLimit(): number {
     const { agent, turnAdmission } = this.#context;
     if ((agent.current.afterRestart ?? "fail") === "fail") return MAX_TASKS_PER_CLAIM;
-    return Math.min(turnAdmission.freeRunCount, MAX_TASKS_PER_CLAIM);
+    return Math.min(turnAdmission.freeRestartCount, MAX_TASKS_PER_CLAIM);
   }
 
   async #startSuspectTurn(task: ClaimedTask): Promise<{ readonly end: Promise<void> }> {

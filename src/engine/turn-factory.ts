@@ -104,6 +104,15 @@ export class TurnAdmission {
   }
 
   /**
+   * Number of turns that can start again. They can exceed the limit on agent runs by a tenth, which new messages cannot
+   * use. Otherwise, new messages could take each place that becomes free.
+   */
+  get freeRestartCount(): number {
+    const { runs } = this.#limits;
+    return Math.max(0, runs + Math.floor(runs / 10) - this.#turnCount);
+  }
+
+  /**
    * Admits a turn whose request has a size of `bytes`, and returns the function that ends its admission, which is safe to
    * repeat. Throws `RESOURCE_EXHAUSTED` if a limit is
    * reached. A turn that an earlier server process has admitted may exceed the share of its caller, because shares
@@ -135,7 +144,8 @@ export class TurnAdmission {
       const refusal = ledger.findRefusal(holder, amount);
       return refusal === "share" && mayExceedShare ? undefined : refusal;
     };
-    const runRefusal = findRefusal(this.#runLedger, 1);
+    const mayUseReserve = mayExceedShare && this.freeRestartCount > 0;
+    const runRefusal = mayUseReserve ? undefined : findRefusal(this.#runLedger, 1);
     if (runRefusal === "share" && runsPerCaller !== undefined)
       throw createTurnLimitError(runRefusal, `${runsPerCaller} running agents`, "limits.runsPerCaller");
     if (runRefusal) throw createTurnLimitError(runRefusal, `${runs} running agents`, "limits.runs");

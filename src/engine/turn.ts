@@ -193,11 +193,6 @@ export class Turn {
     return this.#hasEnded;
   }
 
-  /** True if the engine ignores the agent's further output. */
-  get isFenced(): boolean {
-    return this.#isFenced;
-  }
-
   /** Settles when the agent has ended, which can be later than the turn. Undefined before the agent starts. */
   get agentEnd(): Promise<void> | undefined {
     return this.#agentEnd;
@@ -717,7 +712,7 @@ class AgentRun implements Run {
       attempt: turn.attempt,
       signal: turn.signal,
       assertAcceptsSteps: () => {
-        if (turn.hasEnded || turn.isFenced) throw createTurnEndedError(this.taskId);
+        if (turn.hasEnded) throw createTurnEndedError(this.taskId);
       },
       // Without a persisted turn, no later attempt needs the steps.
       commitSteps: () => (turn.isPersisted ? this.#task.commitSteps(turn.steps) : Promise.resolve()),

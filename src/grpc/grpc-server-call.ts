@@ -115,7 +115,7 @@ export class GrpcServerCall {
     const stream = this.#stream;
     const decoder = new RequestMessageDecoder(this.#maxRequestBytes, reserveBytes);
     return new Promise((resolve, reject) => {
-      if (this.#hasEnded) return reject(createCanceledError());
+      if (this.hasEnded) return reject(createCanceledError());
       const finish = (): void => {
         this.#rejectRequest = undefined;
         clearTimeout(this.#receiveTimer);
@@ -176,7 +176,8 @@ export class GrpcServerCall {
   respond(response: GrpcResponseOrFailure): void {
     if ("failure" in response) return this.end(response.failure);
     const { headers, body, watchWrite } = response;
-    if (this.#hasEnded) return;
+    // The body releases what it holds.
+    if (this.hasEnded) return typeof body === "function" ? body() : undefined;
     this.#stream.respond(buildResponseHeaders(headers), { waitForTrailers: true });
     this.#stream.on("wantTrailers", () => this.#stream.sendTrailers(this.#trailers ?? SUCCESS_TRAILERS));
     this.#writer = new ResponseMessageWriter(this.#stream, (disconnect) =>
@@ -200,7 +201,7 @@ export class GrpcServerCall {
    * can receive more messages or has disconnected.
    */
   write(messages: readonly Uint8Array[]): Promise<void> | undefined {
-    if (this.#hasEnded) return undefined;
+    if (this.hasEnded) return undefined;
     this.#writer?.write(messages);
     return this.#writer?.waitUntilDrained();
   }
@@ -210,7 +211,8 @@ export class GrpcServerCall {
     this.#endWithTrailers(failure ? buildFailureTrailers(failure) : SUCCESS_TRAILERS);
   }
 
-  get #hasEnded(): boolean {
+  /** True if the call has its result, or is closed. */
+  get hasEnded(): boolean {
     return this.#trailers !== undefined || this.isClosed;
   }
 
@@ -227,7 +229,7 @@ export class GrpcServerCall {
   }
 
   #endWithTrailers(trailers: OutgoingHttpHeaders): void {
-    if (this.#hasEnded) return;
+    if (this.hasEnded) return;
     this.#trailers = trailers;
     if (this.#writer) return this.#writer.end();
     this.#stream.respond({ ...buildResponseHeaders(undefined), ...trailers }, { endStream: true });

@@ -43,7 +43,7 @@ export async function processDueWork(
     await openStore();
     for (let isDone = false; !isDone;) {
       const runs = countRuns();
-      await Promise.all([...engines.map((engine) => engine.startDueTurns()), outbox?.loadDueWebhooks()]);
+      await Promise.all([...engines.map((engine) => engine.startDueTurns()), outbox?.searchAllWebhooks()]);
       await waitForRunningWork(engines, outbox);
       isDone = countRuns() === runs;
     }

@@ -5,7 +5,7 @@ import type { ByteAccount, ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { ClientCertificate, HttpReply, HttpRequest } from "./http-exchange.ts";
 import { NodeResponseSink, selectResponseTextEncoding } from "./node-response-sink.ts";
-import { readNodeBodyText } from "./read-node-body-text.ts";
+import { readNodeBodyText, UnstreamedRequest } from "./read-node-body-text.ts";
 import { countResponseBytes } from "./response-reservation.ts";
 import { isLongText, writeTextInSlices } from "./write-text-in-slices.ts";
 import { systemClock } from "../engine/index.ts";
@@ -187,7 +187,7 @@ const DISCARD_LIMITS = {
 
 /** Returns true if a part of the request body has not arrived. */
 export function isBodyUnread(incoming: IncomingMessage): boolean {
-  if (incoming.complete) return false;
+  if (incoming.complete || (incoming instanceof UnstreamedRequest && incoming.hasCompleteBody)) return false;
   const { headers } = incoming;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -2,6 +2,8 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { agent } from "../adapters/index.ts";
+import { createServer } from "./index.ts";
 import { createGuardedHttpServer } from "./guarded-http-server.ts";
 import { formatRawPostHead, openRawTestSocket } from "./raw-socket.fixture.ts";
 import { readNodeBodyText, UnstreamedRequest } from "./read-node-body-text.ts";
@@ -106,4 +108,23 @@ it("a body can be taken once", async () => {
   });
   socket.write(formatPost("one"));
   await expect.poll(readText).toContain("one, then 0 chunks");
+});
+
+it("a reply that needs no further event keeps the connection open", async () => {
+  const server = createServer(
+    agent({ name: "idle", description: "Does nothing" }, async function* () {}),
+    { store: "memory", observer: false },
+  );
+  onTestFinished(() => server.close());
+  const { url } = await server.listen();
+  const { socket, readText } = await openRawTestSocket(Number(new URL(url).port));
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "unknown" } });
+  const headers = { "content-length": body.length, "a2a-version": "1.0" };
+  const countReplies = (): number => readText().split("HTTP/1.1 200").length - 1;
+  for (let replies = 1; replies <= 3; replies++) {
+    socket.write(formatRawPostHead("/", headers) + body);
+    await expect.poll(countReplies).toBe(replies);
+  }
+  expect(readText().toLowerCase()).not.toContain("connection: close");
+  expect(socket.destroyed).toBe(false);
 });

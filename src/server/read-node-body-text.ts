@@ -12,8 +12,6 @@ const NO_BYTES = Buffer.alloc(0);
  * of the request is unchanged: as soon as something reads the stream, the stream contains the body.
  */
 export class UnstreamedRequest extends IncomingMessage {
-  /** Node reads the rest of the stream after the response, unless this member is true. */
-  protected _consumed = false;
   #body: Buffer | undefined;
   #isStreamed = false;
 
@@ -36,12 +34,15 @@ export class UnstreamedRequest extends IncomingMessage {
     super._read(size);
   }
 
+  /** True if the complete body has arrived, perhaps before Node sets `complete`. */
+  get hasCompleteBody(): boolean {
+    return this.#body !== undefined;
+  }
+
   /** Returns the complete body, which the stream then no longer contains. Otherwise, returns `undefined`. */
   takeBody(): Buffer | undefined {
     const body = this.#body;
     if (!body || this.#isStreamed) return undefined;
-    // oxlint-disable-next-line no-underscore-dangle -- The name of Node.
-    this._consumed = true;
     this.#body = NO_BYTES;
     return body;
   }
@@ -71,8 +72,8 @@ export function getBufferedBody(
 
 /**
  * Reads the body of a `node:http` request with stream events, because async iteration is several times slower. Returns a
- * complete body without a promise, or throws. Rejects as soon as `contentLength`, which is 0 for a chunked body, or the bytes that have arrived exceed `maxBytes`, and does
- * not read the rest.
+ * complete body without a promise, or throws. Rejects as soon as `contentLength`, which is 0 for a chunked body, or the
+ * bytes that have arrived exceed `maxBytes`, and does not read the rest.
  */
 export function readNodeBodyText(
   incoming: IncomingMessage,

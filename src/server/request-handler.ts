@@ -84,8 +84,7 @@ export function composeRequestHandler(
   if (!cors) return handle;
   let policy: CorsPolicy | undefined;
   return async (request) => {
-    const { CorsPolicy: Policy } = await import("./cors-policy.ts");
-    policy ??= new Policy(cors);
+    policy ??= new (await import("./cors-policy.ts")).CorsPolicy(cors);
     return await policy.respond(request, () => handle(request));
   };
 }

@@ -225,6 +225,8 @@ export function definePushStoreContract(
       const other = await put("b");
       await append("t", 2, [createTestStatusEvent("t", "TASK_STATE_COMPLETED")]);
       const dead = { at: 1_790_000_000_000, reason: "answered 410" };
+      // Only a process that has claimed a webhook can record its failure.
+      await listDueTestWebhooks(push);
       await push.saveProgress([
         { key, deliveredSeq: 2, isFinished: false, failingSince: 5, deadLetter: dead },
         { key: other.key, deliveredSeq: 2, isFinished: false, deadLetter: { ...dead, reason: "other" } },

@@ -91,6 +91,8 @@ const CLAIM_CONFIRMATION_MS = 500;
  */
 const SEARCH_KINDS = ["due", "all", "restart"] as const;
 type SearchKind = (typeof SEARCH_KINDS)[number];
+/** Stands for unknown owners whose webhooks a search has not read, because no place was free. */
+const ANY_OWNER = "";
 const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
 
 /**
@@ -129,12 +131,13 @@ export class Outbox implements PushOutbox {
   #isSaveRequested = false;
   #lastSearch: Promise<void> = Promise.resolve();
   #nextSearch: { kind: SearchKind; readonly end: Promise<void> } | undefined;
-  /** True if a webhook has undelivered events and no place. */
-  #hasOverflow = false;
+  /** Owners with a webhook that has undelivered events and no place. */
+  readonly #overflowOwners = new Set<string>();
   #pollCount = 0;
   #retryCount = 0;
   #cancelSaveTimer: (() => void) | undefined;
   #cancelPoll: () => void = () => {};
+  #cancelSearchRetry: (() => void) | undefined;
   #retryTimer: { readonly at: number; readonly cancel: () => void } | undefined;
   /** Counts queued and running deliveries, and running claims. */
   readonly #waitGroup = new RunningOperationCounter();
@@ -182,7 +185,7 @@ export class Outbox implements PushOutbox {
   }
 
   /** Starts the due deliveries. Resolves once they are in memory. */
-  loadDueWebhooks(): Promise<void> {
+  searchAllWebhooks(): Promise<void> {
     return this.#search("all");
   }
 
@@ -209,7 +212,9 @@ export class Outbox implements PushOutbox {
     registered: readonly WebhookRegistration[] = NO_REGISTRATIONS,
   ): void {
     const claimed = this.#tasks.get(getTaskKey(task.scope, task.taskId));
-    if (!claimed || claimed.mayHaveUnclaimed || registered.length > 0)
+    // Another node can have released a webhook of the task because of the turn that this commit ends.
+    const endsTurn = this.#isShared && !task.isRunningInStore;
+    if (!claimed || claimed.mayHaveUnclaimed || registered.length > 0 || endsTurn)
       this.#claim(task.scope, task.taskId, task, true);
     if (!claimed) return;
     claimed.wasIdleAtSave = false;
@@ -237,6 +242,7 @@ export class Outbox implements PushOutbox {
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     this.#cancelPoll();
+    this.#cancelSearchRetry?.();
     this.#retryTimer?.cancel();
     const idle = this.#waitGroup.waitForZero();
     if (idle) {
@@ -280,8 +286,9 @@ export class Outbox implements PushOutbox {
       running.task ??= task;
       return;
     }
-    if (!this.#tasks.has(key) && this.#places.findRefusal(getWebhookOwner(scope), 1)) {
-      this.#hasOverflow = true;
+    const owner = getWebhookOwner(scope);
+    if (!this.#tasks.has(key) && this.#places.findRefusal(owner, 1)) {
+      this.#overflowOwners.add(owner);
       return;
     }
     const claim = { task, isAfterCommit, mustRepeat: false };
@@ -343,12 +350,12 @@ export class Outbox implements PushOutbox {
   }
 
   async #runSearch(kind: SearchKind): Promise<void> {
-    if (kind !== "due") this.#hasOverflow = false;
+    if (kind !== "due") this.#overflowOwners.clear();
     try {
       for (let after: number | undefined = 0; after !== undefined;) {
         if (this.#isClosing) return;
         if (this.#tasks.size >= this.#maxTasks) {
-          this.#hasOverflow = true;
+          this.#overflowOwners.add(ANY_OWNER);
           break;
         }
         after = await this.#claimDuePage(kind, after);
@@ -358,7 +365,11 @@ export class Outbox implements PushOutbox {
       if (nextAt !== undefined) this.#scheduleRetrySearch(nextAt);
     } catch (error) {
       this.#reportError(error);
-      if (!this.#isClosing) this.#clock.schedule(STORE_RETRY_MS, () => void this.#search("all"));
+      if (!this.#isClosing)
+        this.#cancelSearchRetry ??= this.#clock.schedule(STORE_RETRY_MS, () => {
+          this.#cancelSearchRetry = undefined;
+          void this.#search("all");
+        });
     }
   }
 
@@ -370,7 +381,8 @@ export class Outbox implements PushOutbox {
     const query = { search, after, limit: SEARCH_PAGE_SIZE, now } as const;
     const due = await this.#read(() => this.#pushStore.claimDue(query));
     this.#startDeliveries(due);
-    return due.length === SEARCH_PAGE_SIZE ? due.at(-1)?.key : undefined;
+    // A page can be short, because another node claims some of its webhooks at the same time.
+    return due.at(-1)?.key;
   }
 
   #schedulePoll(): void {
@@ -398,14 +410,15 @@ export class Outbox implements PushOutbox {
     for (const webhook of webhooks) {
       const claimed = this.#reservePlace(webhook);
       if (!claimed) {
-        this.#hasOverflow = true;
+        this.#overflowOwners.add(getWebhookOwner(webhook.scope));
         this.#refuse(webhook);
         continue;
       }
       claimed.wasIdleAtSave = false;
       const known = claimed.deliveries.get(webhook.key);
       if (known) {
-        this.#wake(known);
+        if (isSameRegistration(known.webhook, webhook)) this.#wake(known);
+        else this.#endOutdatedDelivery(known);
         continue;
       }
       const delivery = new WebhookDelivery(webhook);
@@ -503,12 +516,12 @@ export class Outbox implements PushOutbox {
   }
 
   #applyOutcome(delivery: WebhookDelivery, outcome: DeliveryStepOutcome): void {
+    if (outcome === "finished") delivery.isFinished = true;
     if (delivery.isOutdated) this.#endDelivery(delivery);
     else if (outcome === "more" || (outcome === "caught up" && delivery.hasNewEvents))
       this.#enqueue(delivery);
     else if (outcome === "caught up" || outcome === "gone") this.#markIdle(delivery);
     else if (outcome === "finished") {
-      delivery.isFinished = true;
       delivery.state = "ended";
       this.#markUnsaved(delivery);
     } else if (outcome === "lost") this.#forgetLostDelivery(delivery);
@@ -580,10 +593,13 @@ export class Outbox implements PushOutbox {
     claimed.deliveries.delete(key);
     if (claimed.deliveries.size > 0) return;
     this.#tasks.delete(taskKey);
-    this.#places.release(getWebhookOwner(scope), 1);
-    // A single owner fills half of the places, and must leave some of them before the store is read again.
-    if (this.#hasOverflow && !this.#isClosing && this.#tasks.size < this.#maxTasks / 4)
-      void this.#search("all");
+    const owner = getWebhookOwner(scope);
+    this.#places.release(owner, 1);
+    if (this.#overflowOwners.size === 0 || this.#isClosing) return;
+    // A single owner fills half of the places, and must leave some of them before the store is read again. An owner that
+    // has left all of its places does not wait for the places of others.
+    const hasLeft = this.#overflowOwners.has(owner) && this.#places.getReservedBy(owner) === 0;
+    if (hasLeft || this.#tasks.size < this.#maxTasks / 4) void this.#search("all");
   }
 
   // Progress
@@ -617,7 +633,7 @@ export class Outbox implements PushOutbox {
    */
   #releaseTaskAfterSecondIdleSave(claimed: ClaimedTaskWebhooks): void {
     if (!isIdle(claimed)) return;
-    if (claimed.wasIdleAtSave || this.#hasOverflow) this.#releaseIdleTask(claimed);
+    if (claimed.wasIdleAtSave || this.#overflowOwners.size > 0) this.#releaseIdleTask(claimed);
     else {
       claimed.wasIdleAtSave = true;
       this.#scheduleSave();
@@ -667,8 +683,8 @@ export class Outbox implements PushOutbox {
     if (saved.isReleased !== true) return;
     const { scope, taskId } = delivery.webhook;
     // A replacement during the save must not keep the result of the replaced webhook.
-    const hasResult = saved.isFinished || saved.dueAt !== undefined || saved.deadLetter !== undefined;
-    if (delivery.isOutdated && hasResult) {
+    const hasFailed = saved.dueAt !== undefined || saved.deadLetter !== undefined;
+    if (delivery.isOutdated && hasFailed) {
       this.#endDelivery(delivery);
       return;
     }
@@ -678,9 +694,14 @@ export class Outbox implements PushOutbox {
       this.#scheduleRetrySearch(saved.dueAt);
     }
     // Another node may have committed an event while this node held the webhook.
-    if (delivery.isOutdated || (!hasResult && (delivery.hasNewEvents || this.#isShared)))
+    if (delivery.isOutdated || (!hasFailed && !saved.isFinished && (delivery.hasNewEvents || this.#isShared)))
       this.#claim(scope, taskId);
   }
+}
+
+/** Returns false if the webhook was registered again, also on another node. */
+function isSameRegistration(known: Webhook, stored: Webhook): boolean {
+  return known.version === stored.version && JSON.stringify(known.config) === JSON.stringify(stored.config);
 }
 
 function isIdle({ deliveries }: ClaimedTaskWebhooks): boolean {

@@ -97,11 +97,11 @@ export class WebhookDelivery {
     const { webhook, isOutdated, failingSince, failedAttempts, dueAt, deadLetter } = this;
     const { key } = webhook;
     const isReleased = this.state === "ended";
-    const progress = { key, deliveredSeq: this.#deliveredSeq, isFinished: false, isReleased };
+    const { isFinished } = this;
+    const progress = { key, deliveredSeq: this.#deliveredSeq, isFinished, isReleased };
     if (isOutdated) return progress;
     return {
       ...progress,
-      isFinished: this.isFinished,
       ...(failingSince === undefined ? {} : { failingSince, failedAttempts }),
       ...(dueAt === undefined ? {} : { dueAt }),
       ...(deadLetter ? { deadLetter } : {}),

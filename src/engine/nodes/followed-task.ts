@@ -108,10 +108,6 @@ export class FollowedTask implements TaskFeed {
     return seq >= this.#seq && isTerminal(this.state);
   }
 
-  waitForCommit(): Promise<void> {
-    return this.waitForCommitOrTurnChange();
-  }
-
   waitForCommitOrTurnChange(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     return (this.#nextChange ??= new Deferred()).promise;

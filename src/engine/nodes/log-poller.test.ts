@@ -15,7 +15,7 @@ it("a followed task whose log went back rejects its readers, and is followed aga
     return poller.follow(scope, stored, async () => undefined);
   };
   const task = follow(5).retain();
-  const waiting = task.waitForCommit();
+  const waiting = task.waitForCommitOrTurnChange();
   await Promise.all([
     expect(waiting).rejects.toMatchObject({
       reason: "UNAVAILABLE",

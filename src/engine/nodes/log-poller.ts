@@ -57,7 +57,7 @@ export class LogPoller {
     reopen: () => Promise<TaskFeed | undefined>,
   ): FollowedTask {
     const known = this.find(scope, stored.task.id);
-    if (known && !known.hasCommitFailed) {
+    if (known) {
       known.hasMoved = false;
       return known;
     }
@@ -70,7 +70,8 @@ export class LogPoller {
   }
 
   find(scope: TaskScope, taskId: string): FollowedTask | undefined {
-    return this.#followedByTask.get(getTaskKey(scope, taskId));
+    const task = this.#followedByTask.get(getTaskKey(scope, taskId));
+    return task?.hasCommitFailed ? undefined : task;
   }
 
   /** Reads the newest events of a task from the store. */

@@ -109,7 +109,7 @@ export class NodeLink {
   }
 
   /** Announces a commit of a task to the other nodes. The first commit of a turn has acquired the lease of the task. */
-  notifyCommit(taskId: string): void {
+  announceCommit(taskId: string): void {
     if (!this.#requestPoller.isScheduled) this.#requestPoller.update();
     if (this.#nodes.hasOtherNodes) this.#store.hints?.send({ kind: "events", taskIds: [taskId] });
   }

@@ -4,6 +4,7 @@ import {
   fold,
   isEventRefusal,
   isInterrupted,
+  isTerminal,
   LogEvent,
   type Message,
   type SendMessageRequest,
@@ -12,7 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Caller, ServiceParameters, TaskScope } from "../caller.ts";
 import { type Clock, formatTimestamp } from "../clock.ts";
-import type { Committer, UncommittedEventSource } from "../committer.ts";
+import type { Committer, CommitWriter } from "../committer.ts";
 import type { Observer } from "../observer.ts";
 import { extractMessageWebhookRegistration } from "../push-notifications.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
@@ -80,13 +81,15 @@ export class TurnSubmitter {
     const turn = new FollowedTurn(message);
     turn.beginAtKnownSeq(append.expectedSeq + 1, begun.startTask, begun.workingEvent);
     feed.followTurn(turn);
-    link.notifyCommit(message.taskId as string);
+    link.announceCommit(message.taskId as string);
     link.notifyWork();
     return { feed, turn };
   }
 
   #beginTurn(target: SubmissionTarget | undefined, message: Message): BegunTurn {
     const { taskId = "", contextId = "" } = message;
+    if (target && isTerminal(target.task.status.state))
+      throw createTaskEndedError(taskId, target.task.status.state);
     const ids = { taskId, contextId };
     const now = formatTimestamp(this.#context.clock.now());
     const { timestamp: last = now } = target?.task.status ?? {};
@@ -158,7 +161,7 @@ interface BegunTurn {
 }
 
 /** An append that is committed together with the events of the running tasks. */
-class SingleAppend implements UncommittedEventSource {
+class SingleAppend implements CommitWriter {
   readonly committed: Deferred = new Deferred();
   readonly #taskId: string;
   #append: LogAppend | undefined;

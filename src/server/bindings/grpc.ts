@@ -314,6 +314,7 @@ class GrpcCallDispatcher {
       return drained;
     };
     try {
+      if (call.hasEnded) return;
       for (let events = await subscription.next(); events; events = await subscription.next()) {
         for (const event of events) {
           const message = event.encodeWith(encoder);

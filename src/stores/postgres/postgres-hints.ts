@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Client, Notification } from "pg";
+import { Deferred } from "../../data-structures/index.ts";
 import type { NodeHint, NodeHints } from "../../engine/index.ts";
 import { decodeHints, PendingHints } from "./encode-hint.ts";
 import { defineStatement } from "./define-statement.ts";
@@ -142,28 +143,33 @@ export class PostgresHints implements NodeHints {
     } catch {
       return reconnect();
     }
-    if (!(await this.#probeConnection(client))) {
-      this.#reportUnsupported();
-      return this.#reconnect(client, UNSUPPORTED_RETRY_DELAY_MS);
-    }
+    const outcome = await this.#probeConnection(client);
+    if (outcome === "silent") this.#reportUnsupported();
+    if (outcome !== "received")
+      return this.#reconnect(client, outcome === "silent" ? UNSUPPORTED_RETRY_DELAY_MS : RECONNECT_DELAY_MS);
     this.#setReceiving(true);
     // Tells the other nodes that this node is alive.
     this.send({ kind: "any" });
     this.#scheduleProbe(client);
   }
 
-  /** Resolves with true if the connection receives the notification of another connection in time. */
-  async #probeConnection(client: Client): Promise<boolean> {
-    if (this.#client !== client) return false;
+  /**
+   * Resolves with `received` if the connection receives the notification of another connection in time, with `silent` if
+   * the notification was sent and does not arrive, and with `failed` if a connection fails.
+   */
+  async #probeConnection(client: Client): Promise<"received" | "silent" | "failed"> {
+    if (this.#client !== client) return "failed";
     const payload = `${this.#ownProbePrefix}${++this.#probeCount}`;
-    const received = new Promise<boolean>((resolve) => {
-      this.#probe = { payload, resolve: () => resolve(true) };
-      this.#schedule(PROBE_TIMEOUT_MS, () => resolve(false));
-    });
-    return await this.#options.connection.query(notifyStatement, [CHANNEL, payload]).then(
-      () => received,
-      () => false,
-    );
+    const received = new Deferred<"received" | "silent">();
+    this.#probe = { payload, resolve: () => received.resolve("received") };
+    try {
+      await this.#options.connection.query(notifyStatement, [CHANNEL, payload]);
+    } catch {
+      return "failed";
+    }
+    this.#schedule(PROBE_TIMEOUT_MS, () => received.resolve("silent"));
+    const outcome = await received.promise;
+    return this.#client === client ? outcome : "failed";
   }
 
   /** Reports once that the database forwards no hints. */
@@ -182,7 +188,7 @@ export class PostgresHints implements NodeHints {
   }
 
   async #probeAgain(client: Client): Promise<void> {
-    if (await this.#probeConnection(client)) this.#scheduleProbe(client);
+    if ((await this.#probeConnection(client)) === "received") this.#scheduleProbe(client);
     else this.#reconnect(client, RECONNECT_DELAY_MS);
   }
 

@@ -94,7 +94,11 @@ export class PostgresPool implements PostgresConnection {
     const pool = new PgPool(config);
     const clients = new Set<ClientBase>();
     this.#clients = clients;
-    pool.on("connect", (client) => clients.add(client));
+    pool.on("connect", (client) => {
+      clients.add(client);
+      // The pool listens only while a connection is idle. An error during a transaction rejects its statement.
+      client.on("error", () => {});
+    });
     pool.on("remove", (client) => clients.delete(client));
     // The pool replaces an idle connection that fails. The next statement reports a database that is down.
     pool.on("error", () => {});
@@ -179,7 +183,10 @@ export class PostgresPool implements PostgresConnection {
   async #probe(): Promise<void> {
     const lastResultAt = this.#lastResultAt;
     const clients = this.#clients;
-    const runsStatements = await this.#askWhetherStatementsRun().catch((error: unknown) => toError(error));
+    // A database that refuses the probe, for example because it has too many connections, is alive.
+    const runsStatements = await this.#askWhetherStatementsRun().catch(
+      (error: unknown) => isServerError(error) || toError(error),
+    );
     // A result has arrived meanwhile, or the connections are new.
     if (lastResultAt !== this.#lastResultAt || clients !== this.#clients) return;
     if (runsStatements instanceof Error) {
@@ -193,7 +200,7 @@ export class PostgresPool implements PostgresConnection {
 
   /**
    * Asks the database over a new connection whether it runs a statement of the pool. Rejects if the database does not
-   * answer. Behind a pooler in transaction mode, the processes of the connections are unknown.
+   * answer. Behind a pooler, the processes of the connections are unknown.
    */
   async #askWhetherStatementsRun(): Promise<boolean> {
     const client = new this.#pg.Client({
@@ -218,11 +225,15 @@ export class PostgresPool implements PostgresConnection {
   async #findRunningStatement(client: Client): Promise<boolean> {
     const processes = [...this.#clients].map((each) => (each as { processID?: number }).processID ?? 0);
     await client.connect();
-    const { rows } = await client.query(
-      "SELECT 1 FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND state = 'active' LIMIT 1",
+    const { rows } = await client.query<{ pid: number; is_running: boolean }>(
+      `SELECT pg_backend_pid() AS pid, EXISTS (
+         SELECT 1 FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND state = 'active'
+       ) AS is_running`,
       [processes],
     );
-    return rows.length > 0 || !this.#options.preparedStatements;
+    const [row] = rows;
+    const isPooled = row?.pid !== (client as { processID?: number }).processID;
+    return isPooled || row?.is_running === true;
   }
 
   /** Replaces all connections. Their statements reject. */

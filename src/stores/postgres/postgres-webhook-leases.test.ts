@@ -103,6 +103,41 @@ describe.skipIf(reason)("the lease on a webhook", () => {
     expect(await claimDueIds(first, "due")).toEqual(["late"]);
   });
 
+  it("of a task whose last commit follows a silence is found at once, although another node registered the webhook [E12, E21]", async () => {
+    await createTask({ hasRunningTurn: true, webhooks: [] });
+    await second.pushStore.put(scope, taskId, createTestWebhookRegistration("late"));
+    const end = createTestLogAppend(taskId, 1, [createTestChunkEvent(taskId, "x")], {
+      hasRunningTurn: false,
+    });
+    await first.commit([end]);
+    expect(await claimDueIds(first, "due")).toEqual(["late"]);
+  });
+
+  it("can be claimed while the turn of its task has no node, for example because it is suspended [E12]", async () => {
+    const { key } = await createTask({ hasRunningTurn: true });
+    const retry = { key, deliveredSeq: 0, isFinished: false, isReleased: true, failedAttempts: 1 };
+    await first.pushStore.saveProgress([{ ...retry, failingSince: now - 1000, dueAt: now - 1 }]);
+    expect(await claimDueIds(second, "due")).toEqual([]);
+    await runTestSql(url, `UPDATE colloquy.task SET lease_node = NULL WHERE task_id = '${taskId}'`);
+    expect(await claimDueIds(second, "due")).toEqual(["w"]);
+  });
+
+  it("ends with a new registration on another node, which keeps no failure of the earlier one [I-01]", async () => {
+    const { key } = await createTask();
+    await second.pushStore.put(
+      scope,
+      taskId,
+      createTestWebhookRegistration("w", { url: "https://b.example" }),
+    );
+    const progress = { key, deliveredSeq: 0, isFinished: false, isReleased: true };
+    await first.pushStore.saveProgress([{ ...progress, deadLetter: { at: now, reason: "gone" } }]);
+    await first.pushStore.saveProgress([
+      { ...progress, failingSince: now, failedAttempts: 3, dueAt: now + 60_000 },
+    ]);
+    expect(await second.pushStore.get(scope, taskId, "w")).not.toHaveProperty("deadLetter");
+    expect(await claimIds(second)).toEqual(["w"]);
+  });
+
   it("has one holder, even if nodes claim due webhooks at the same time [E21]", async () => {
     const ids = Array.from({ length: 30 }, (_, at) => `w${String(at).padStart(2, "0")}`);
     await createTask({ webhooks: ids.map((id) => createTestWebhookRegistration(id)) });
