@@ -15,7 +15,8 @@ describe.skipIf(reason)("the gauges of the PostgreSQL store", () => {
   let store: PostgresStore;
 
   beforeEach(async () => {
-    store = new PostgresStore(url, { poolSize: 2, leaseMs: 60_000 });
+    // The probe of the hints uses a connection of the pool.
+    store = new PostgresStore(url, { poolSize: 2, leaseMs: 60_000, hints: false });
     await store.open();
   });
 
