@@ -236,6 +236,35 @@ describe("the outbox", () => {
     },
   );
 
+  it("reports an outage of the store once, and searches again until the outage is over", async () => {
+    const clock = new FakeClock();
+    const store = new RecordingStore();
+    let isDown = true;
+    let searches = 0;
+    const claimDue = store.pushStore.claimDue.bind(store.pushStore);
+    store.pushStore.claimDue = async (query) => {
+      searches++;
+      if (isDown) throw new Error("the database is down");
+      return await claimDue(query);
+    };
+    const errors: unknown[] = [];
+    createOutboxFixture({ observer: { onError: ({ error }) => errors.push(error) } }, { store, clock });
+    const wait = async (): Promise<void> => {
+      await flushEventLoopForTest();
+      clock.advance(1000);
+      await flushEventLoopForTest();
+    };
+    for (let second = 0; second < 5; second++) await wait();
+    expect(searches).toBeGreaterThan(4);
+    expect(searches).toBeLessThan(8);
+    expect(errors).toHaveLength(1);
+    isDown = false;
+    await wait();
+    const searchesUntilSuccess = searches;
+    for (let second = 0; second < 5; second++) await wait();
+    expect(searches).toBe(searchesUntilSuccess);
+  });
+
   it("retries progress that the store rejected", async () => {
     const it = createOutboxFixture();
     const { run } = await startTask(it);

@@ -138,6 +138,7 @@ export class Outbox implements PushOutbox {
   #cancelSaveTimer: (() => void) | undefined;
   #cancelPoll: () => void = () => {};
   #cancelSearchRetry: (() => void) | undefined;
+  #hasSearchFailed = false;
   #retryTimer: { readonly at: number; readonly cancel: () => void } | undefined;
   /** Counts queued and running deliveries, and running claims. */
   readonly #waitGroup = new RunningOperationCounter();
@@ -363,8 +364,11 @@ export class Outbox implements PushOutbox {
       const { count, nextAt } = await this.#pushStore.findRetries(this.#now());
       this.#retryCount = count;
       if (nextAt !== undefined) this.#scheduleRetrySearch(nextAt);
+      this.#hasSearchFailed = false;
     } catch (error) {
-      this.#reportError(error);
+      // Reports each outage of the store once.
+      if (!this.#hasSearchFailed) this.#reportError(error);
+      this.#hasSearchFailed = true;
       if (!this.#isClosing)
         this.#cancelSearchRetry ??= this.#clock.schedule(STORE_RETRY_MS, () => {
           this.#cancelSearchRetry = undefined;
