@@ -4,7 +4,8 @@ import { Deferred } from "../../data-structures/index.ts";
 import type { NodeHint, NodeHints } from "../../engine/index.ts";
 import { decodeHints, PendingHints } from "./encode-hint.ts";
 import { defineStatement } from "./define-statement.ts";
-import { importPg, type PostgresConnection } from "./postgres-pool.ts";
+import { importPg } from "./import-pg.ts";
+import type { PostgresConnection } from "./postgres-pool.ts";
 
 const CHANNEL = "colloquy";
 /** Payloads with this prefix test whether the connection receives notifications of other connections. */

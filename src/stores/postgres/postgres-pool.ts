@@ -1,6 +1,7 @@
 import type { Client, ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from "pg";
 import type { StoreGauges } from "../../engine/index.ts";
 import type { PostgresStatement } from "./define-statement.ts";
+import { importPg } from "./import-pg.ts";
 
 /** Runs statements on a connection, or on any connection of a pool. */
 export interface PostgresConnection {
@@ -284,15 +285,5 @@ async function rollBack(client: PoolClient, error: unknown): Promise<boolean> {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Imports the package `pg`. Rejects with an instruction if the package is not installed. */
-export async function importPg(): Promise<typeof import("pg")> {
-  try {
-    return await import("pg");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new Error("The PostgreSQL store requires an additional package: npm install pg", { cause });
   }
 }
