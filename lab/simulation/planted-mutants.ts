@@ -59,7 +59,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   {
     name: "claimed task without a running turn",
     file: "src/engine/active-task.ts",
-    find: "    this.#isRunningInStore = true;\n",
+    find: "    this.isRunningInStore = true;\n",
     replace: "",
   },
   {
