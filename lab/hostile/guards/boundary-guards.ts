@@ -138,7 +138,7 @@ export const BOUNDARY_GUARDS: readonly Guard[] = [
   {
     name: "secret-prefixes",
     file: "src/logging/redactor.ts",
-    find: "if (!isPrefixedSecret(prefix, rest)) return match;",
+    find: "if (!patterns.isPrefixedSecret(prefix, rest)) return match;",
     replace: "return match;",
     noticedBy: { attack: "records-keep-secrets" },
   },

@@ -7,8 +7,8 @@ export const CONTEXT_SCOPE_GUARDS: readonly Guard[] = [
   {
     name: "context-scope",
     file: "src/server/perform-operation.ts",
-    find: "contextScope\n      ? enforce",
-    replace: "contextScope && params === undefined\n      ? enforce",
+    find: "if (!contextScope) return perform",
+    replace: "if (!contextScope || params !== undefined) return perform",
     noticedBy,
   },
   {

@@ -68,8 +68,8 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "slow-requests",
     file: "src/server/guarded-http-server.ts",
-    find: "createServer(timeouts, listener)",
-    replace: "createServer({}, listener)",
+    find: "createServer({ ...timeouts, IncomingMessage: UnstreamedRequest }, listener)",
+    replace: "createServer({ IncomingMessage: UnstreamedRequest }, listener)",
     noticedBy: { test: "src/server/guarded-http-server.test.ts" },
   },
   {
