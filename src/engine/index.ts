@@ -22,7 +22,6 @@ export type {
   AgentMessage,
   ModelCallReport,
   Run,
-  ToolCallReport,
 } from "./agent.ts";
 export type { StepExecution } from "./steps/turn-steps.ts";
 export type { FinishedStep } from "./steps/finished-step.ts";
@@ -32,7 +31,6 @@ export { createContextIdInNamespace, isAgentInScope, isContextInScope } from "./
 export type { Clock } from "./clock.ts";
 export { getCallerKey, getLimitHolderKey, getTaskKey } from "./caller.ts";
 export { formatTimestamp, systemClock } from "./clock.ts";
-export type { IdGenerator } from "./id-generator.ts";
 export { createPageTokenError } from "./list-tasks.ts";
 export { readLog } from "./log-events.ts";
 
@@ -54,7 +52,7 @@ export type {
   SweepReport,
 } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
-export type { EarlierRun, RunSpan, RunTracing, TracedRun } from "./observer.ts";
+export type { RunSpan, RunTracing, TracedRun } from "./observer.ts";
 export type { ServiceParameters } from "./caller.ts";
 export type {
   ArtifactReference,

@@ -16,16 +16,16 @@ interface RequestedRecovery {
 }
 
 /**
- * Registry of the runners of all active tasks. A task has at most one runner, even if many requests access
- * the task concurrently. Where each method finds a task:
+ * Registry of the active tasks, which are called runners here. A task has at most one runner, even if many requests
+ * access the task concurrently. Where each method finds a task:
  *
- * | method           | its turn runs here | rests here | only in the store     | its turn runs elsewhere | its node is lost |
- * |------------------|--------------------|------------|-----------------------|-------------------------|------------------|
- * | `findLive`       | runner             | –          | –                     | –                       | –                |
- * | `readTask`       | runner             | task       | task                  | task in the store       | `UNAVAILABLE`    |
- * | `openForReading` | runner             | runner     | runner or followed    | followed task           | followed task    |
- * | `openForWriting` | runner             | runner     | new runner            | followed task           | followed task    |
- * | `openForRecovery`      | runner             | runner     | new runner            | new runner              | new runner       |
+ * | method            | its turn runs here | rests here         | only in the store  | its turn runs elsewhere | its node is lost |
+ * |-------------------|--------------------|--------------------|--------------------|-------------------------|------------------|
+ * | `findLive`        | runner             | –                  | –                  | –                       | –                |
+ * | `readTask`        | runner             | task               | task               | task in the store       | `UNAVAILABLE`    |
+ * | `openForReading`  | runner             | runner or followed | runner or followed | followed task           | followed task    |
+ * | `openForWriting`  | runner             | runner             | new runner         | followed task           | followed task    |
+ * | `openForRecovery` | runner             | runner             | new runner         | new runner              | new runner       |
  */
 export class RunnerRegistry {
   readonly #context: ActiveTaskDependencies;

@@ -91,8 +91,6 @@ const CLAIM_CONFIRMATION_MS = 500;
  */
 const SEARCH_KINDS = ["due", "all", "restart"] as const;
 type SearchKind = (typeof SEARCH_KINDS)[number];
-/** Stands for unknown owners whose webhooks a search has not read, because no place was free. */
-const ANY_OWNER = "";
 const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
 
 /**
@@ -131,8 +129,11 @@ export class Outbox implements PushOutbox {
   #isSaveRequested = false;
   #lastSearch: Promise<void> = Promise.resolve();
   #nextSearch: { kind: SearchKind; readonly end: Promise<void> } | undefined;
-  /** Owners with a webhook that has undelivered events and no place. */
-  readonly #overflowOwners = new Set<string>();
+  /**
+   * Owners with a webhook that has undelivered events and no place. Contains `undefined` if a search has not read all
+   * webhooks, because no place was free.
+   */
+  readonly #overflowOwners = new Set<string | undefined>();
   #pollCount = 0;
   #retryCount = 0;
   #cancelSaveTimer: (() => void) | undefined;
@@ -356,7 +357,7 @@ export class Outbox implements PushOutbox {
       for (let after: number | undefined = 0; after !== undefined;) {
         if (this.#isClosing) return;
         if (this.#tasks.size >= this.#maxTasks) {
-          this.#overflowOwners.add(ANY_OWNER);
+          this.#overflowOwners.add(undefined);
           break;
         }
         after = await this.#claimDuePage(kind, after);
