@@ -179,7 +179,6 @@ export {
   encodeCardInCancelMetadata,
   encodeCardRelayAndTraceMetadata,
 } from "./a2a/index.ts";
-export { truncateText } from "./message-card/index.ts";
 export {
   batchPlanSteps,
   getLastOraclePlanStepAnswer,

@@ -1,4 +1,4 @@
-import { encodeNamedSseFrame, encodeSseFrame, SSE_HEARTBEAT } from "../wire/index.ts";
+import { encodeNamedSseFrame, encodeSseFrame, EVENT_STREAM_HEADERS, SSE_HEARTBEAT } from "../wire/index.ts";
 import type { AgentReloadNotice, ConsoleStreamEnd } from "./api-types.ts";
 import type { JournalEntry, LineJournal } from "./line-journal.ts";
 import type { ReloadNotices } from "./reload-notices.ts";
@@ -71,14 +71,7 @@ export function createLineStreamResponse(
     },
     cancel: close,
   });
-  return new Response(body, {
-    headers: {
-      ...headers,
-      "content-type": "text/event-stream",
-      "cache-control": "no-cache, no-transform",
-      "x-accel-buffering": "no",
-    },
-  });
+  return new Response(body, { headers: { ...headers, ...EVENT_STREAM_HEADERS } });
 }
 
 function encodeNotices(notices: readonly AgentReloadNotice[] = []): string {

@@ -1,3 +1,4 @@
+import { replaceControlCharacters } from "../protocol/index.ts";
 import { getSharedRedactor } from "./redactor.ts";
 
 /** Format of log lines: JSON for programs, or text for people. */
@@ -31,10 +32,10 @@ export function formatLogEntry(entry: LogEntry, format: LogFormat): string {
   const stack = entry.stack && redactor.redactAndTruncate(entry.stack, MAX_TEXT_LENGTH);
   const { time, level, where, taskId, traceId, errorId } = entry;
   if (format === "json")
-    return `${escapeControlCharacters(JSON.stringify({ time, level, where, message, taskId, traceId, errorId, stack }))}\n`;
+    return `${replaceControlCharacters(JSON.stringify({ time, level, where, message, taskId, traceId, errorId, stack }), toJsonEscape)}\n`;
   const ids = [taskId && `task ${taskId}`, errorId && `error id ${errorId}`].filter(Boolean).join(", ");
   const head = `${time.slice(11, 19)} ${level} ${where}${ids && ` (${ids})`}: `;
-  return `${head}${indentLines(escapeControlCharacters(stack ?? message))}\n`;
+  return `${head}${indentLines(replaceControlCharacters(stack ?? message, toJsonEscape))}\n`;
 }
 
 /** Indents all lines after the first, so that the text of a stranger cannot look like an entry of the log. */
@@ -68,14 +69,7 @@ function stringifyThrownValue(thrown: unknown): string {
   }
 }
 
-/**
- * Escapes control characters other than tabs and line ends, because a terminal would execute them. The function also
- * escapes controls of the reading direction. JSON text stays valid.
- */
-function escapeControlCharacters(text: string): string {
-  return text.replaceAll(
-    // oxlint-disable-next-line no-control-regex -- the pattern has to match control characters
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+/** Returns the escape of a control character in JSON. */
+function toJsonEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

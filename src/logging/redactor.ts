@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../protocol/index.ts";
+import { isObject, type JsonValue, truncateText } from "../protocol/index.ts";
 import { findNameBefore, findValue, isPlainWord, isQuote } from "./named-values.ts";
 import * as patterns from "./secret-patterns.ts";
 
@@ -101,7 +101,7 @@ class SecretRedactor implements Redactor {
     // The end of a beginning that became much shorter can be a part of a secret.
     const isCut = beginning.length < text.length && clean.length < maxLength;
     const end = isCut ? Math.max(clean.lastIndexOf(" "), clean.lastIndexOf('"')) : maxLength;
-    return clean.slice(0, end).toWellFormed();
+    return truncateText(clean, end);
   }
 
   redactJson(jsonText: string): string {

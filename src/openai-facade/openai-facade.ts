@@ -3,7 +3,7 @@ import { defineOptionNames } from "../usage-checks/index.ts";
 import { resolveObserver } from "../logging/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { MountedHandler, CallerAgentAccess } from "../server/index.ts";
-import { encodeSseFrame, SSE_HEARTBEAT } from "../wire/index.ts";
+import { encodeSseFrame, EVENT_STREAM_HEADERS, SSE_HEARTBEAT } from "../wire/index.ts";
 import { AnswerAccumulator, UnsuccessfulTaskError } from "./answer-accumulator.ts";
 import { createA2AErrorResponse, toChatError, type ChatError } from "./chat-error.ts";
 import { decodeChatRequest } from "./chat-request.ts";
@@ -58,11 +58,6 @@ export interface OpenAiFacade extends MountedHandler {
 const OPENAI_FACADE_PATH_PATTERN = /\/v1\/(?:(chat\/completions)|models(?:\/([^/]+))?)$/;
 const DEFAULT_MAX_BODY_BYTES = 10 * 2 ** 20;
 const DEFAULT_HEARTBEAT_MS = 15_000;
-const SSE_HEADERS = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache",
-  "x-accel-buffering": "no",
-};
 
 /**
  * Creates a façade for chat clients that use OpenAI's API. The endpoint `/v1/models` lists the agents, and
@@ -148,7 +143,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
         disconnect,
         heartbeatMs,
       );
-      return new Response(body, { headers: SSE_HEADERS });
+      return new Response(body, { headers: EVENT_STREAM_HEADERS });
     }
     for (let piece = first; !piece.done; piece = await pieces.next());
     return Response.json(completion.encodeCompletion(accumulator));

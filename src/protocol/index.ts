@@ -132,6 +132,7 @@ export { isStreamingOperation } from "./operation.ts";
 export { type A2AErrorOptions, type ErrorReason, type FieldViolation, A2AError } from "./error.ts";
 
 export { findIdViolation, MAX_ID_LENGTH, MAX_URL_LENGTH } from "./id-limits.ts";
+export { replaceControlCharacters, truncateText } from "./text.ts";
 export { deriveAgentId, isAgentId } from "./derive-agent-id.ts";
 export {
   stripTrailingCharacters,

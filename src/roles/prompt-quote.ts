@@ -1,4 +1,4 @@
-import { truncateText } from "../cards/index.ts";
+import { truncateText } from "../protocol/index.ts";
 
 /**
  * Quotes untrusted text for a prompt as a JSON string on one line. The JSON encoding escapes quotation marks,

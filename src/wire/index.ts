@@ -31,6 +31,6 @@ export type { Leniency, LeniencyName, PeerLeniency } from "./leniency.ts";
 export { isDeviationAccepted, LENIENCIES } from "./leniency.ts";
 export { parseRetryAfter } from "./parse-retry-after.ts";
 
-export { encodeSseFrame, encodeNamedSseFrame, SSE_HEARTBEAT, parseSse } from "./sse.ts";
+export { encodeSseFrame, encodeNamedSseFrame, EVENT_STREAM_HEADERS, SSE_HEARTBEAT, parseSse } from "./sse.ts";
 
 export { negotiateVersion } from "./version-negotiation.ts";

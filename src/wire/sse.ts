@@ -1,6 +1,16 @@
 import { createParser } from "eventsource-parser";
 import { A2AError } from "../protocol/index.ts";
 
+/**
+ * HTTP headers of a stream of server-sent events (A2A §9.4.2). The headers `cache-control` and `x-accel-buffering`
+ * prevent proxies from buffering events.
+ */
+export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
 /** Encodes a server-sent event. The parameter `data` must be a single line of text, for example JSON. */
 export function encodeSseFrame(data: string, id?: number): string {
   return id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`;

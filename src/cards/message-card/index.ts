@@ -19,7 +19,6 @@ export type {
   TaskCard,
 } from "./message-card.ts";
 export { parseCardTime } from "./message-card.ts";
-export { truncateText } from "./truncate-text.ts";
 export { fromJson, parseCard, toDict, toJson } from "./parse-card.ts";
 export { type CardType, type CardTypeOptions, CORE_CARD_TYPES, defineCardType } from "./card-type.ts";
 export type { FieldRule } from "./validation/validation-context.ts";

@@ -1,5 +1,6 @@
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import { type MessageCard, truncateText } from "../message-card/index.ts";
+import { truncateText } from "../../protocol/index.ts";
+import { type MessageCard } from "../message-card/index.ts";
 import { decodeRecordLineFromJsonValue } from "./decode-record-line.ts";
 import { encodeRecordLine } from "./encode-record-line.ts";
 import type {

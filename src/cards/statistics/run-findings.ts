@@ -1,4 +1,5 @@
-import { type MessageCard, truncateText } from "../message-card/index.ts";
+import { truncateText } from "../../protocol/index.ts";
+import { type MessageCard } from "../message-card/index.ts";
 import type { CardTransitTimes } from "../recording/index.ts";
 import { formatCardSenderAndRecipient } from "./card-statistics.ts";
 import { countAnswerTokens, findCardTokenTotal } from "./token-counts.ts";

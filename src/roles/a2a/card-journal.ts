@@ -11,8 +11,8 @@ import {
   type ResultCardStatus,
   type TaskCard,
 } from "../../cards/index.ts";
-import { truncateText, type CardRelayAndTraceMetadata } from "../../cards/index.ts";
-import type { JsonObject } from "../../protocol/index.ts";
+import type { CardRelayAndTraceMetadata } from "../../cards/index.ts";
+import { type JsonObject, truncateText } from "../../protocol/index.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 

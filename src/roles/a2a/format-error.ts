@@ -1,4 +1,4 @@
-import { truncateText } from "../../cards/index.ts";
+import { truncateText } from "../../protocol/index.ts";
 
 const MAX_ERROR_CHARACTERS = 500;
 

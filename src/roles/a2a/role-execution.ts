@@ -1,5 +1,4 @@
-import { A2AError } from "../../protocol/index.ts";
-import { truncateText } from "../../cards/index.ts";
+import { A2AError, truncateText } from "../../protocol/index.ts";
 import type {
   MessageCard,
   CardA2ARequestInfo,

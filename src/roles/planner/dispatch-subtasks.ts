@@ -1,6 +1,6 @@
 import type { ErrorCard, ResultCard } from "../../cards/index.ts";
 import type { SolverFinding } from "../role-model.ts";
-import { truncateText } from "../../cards/index.ts";
+import { truncateText } from "../../protocol/index.ts";
 import { MAX_ANSWER_CHARACTERS } from "../prompt-quote.ts";
 import type { DelegationRequest, TaskContext } from "../role.ts";
 import { sumInputAndOutputTokens } from "../token-usage.ts";

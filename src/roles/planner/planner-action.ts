@@ -1,5 +1,4 @@
-import { truncateText } from "../../cards/index.ts";
-import type { JsonObject } from "../../protocol/index.ts";
+import { type JsonObject, truncateText } from "../../protocol/index.ts";
 import { extractJsonValues } from "./extract-json-values.ts";
 import type { Subtask } from "./subtask-placeholders.ts";
 

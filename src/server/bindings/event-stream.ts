@@ -1,7 +1,7 @@
 import { SwapRemoveSet, type SwapRemoveSetItem } from "../../data-structures/index.ts";
 import { type StreamInterruption, type Subscription, systemClock } from "../../engine/index.ts";
 import { A2AError, isStreamingOperation, type LogEvent, type OperationName } from "../../protocol/index.ts";
-import { SSE_HEARTBEAT, type OperationCodec } from "../../wire/index.ts";
+import { EVENT_STREAM_HEADERS, SSE_HEARTBEAT, type OperationCodec } from "../../wire/index.ts";
 import type { HttpReply, ResponseSink } from "../http-exchange.ts";
 
 /** Encodes the events of a stream for a protocol binding. */
@@ -35,17 +35,6 @@ export function createLastEventMatcher(
  * observer.
  */
 export type UnknownToA2AErrorConverter = (where: string, error: unknown) => A2AError;
-
-/**
- * HTTP headers of an event stream (A2A §9.4.2). The headers `cache-control` and `x-accel-buffering` prevent
- * proxies from buffering events.
- */
-export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache",
-  connection: "keep-alive",
-  "x-accel-buffering": "no",
-};
 
 /** Number of characters of one write, unless a single event is longer. A client that never reads holds one write. */
 const MAX_CHUNK_LENGTH = 64 * 1024;

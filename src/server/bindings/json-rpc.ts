@@ -3,6 +3,7 @@ import { A2AError, isStreamingOperation, type OperationName } from "../../protoc
 import {
   decodeJsonRpcRequest,
   encodeSseFrame,
+  EVENT_STREAM_HEADERS,
   encodeJsonRpcResult,
   JsonRpcRequestError,
   getHttpAndGrpcErrorStatus,
@@ -16,7 +17,7 @@ import { createJsonReply, type HttpReply, type HttpRequest, type RequestMetadata
 import { assertJsonContentType } from "../request-body.ts";
 import { reserveEncodedResponse, stringifyResult } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
-import { createLastEventMatcher, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
+import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
 import { loadSimpleDialect, loadV03 } from "./load-v0-3.ts";
 import {
   buildExtendedCardCacheHeaders,

@@ -1,7 +1,7 @@
 import type { A2AClient } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import { parseBoundedJson, SSE_HEARTBEAT } from "../../wire/index.ts";
+import { EVENT_STREAM_HEADERS, parseBoundedJson, SSE_HEARTBEAT } from "../../wire/index.ts";
 import { createLazyClient } from "../create-lazy-client.ts";
 import { cancelTasksOfContext, type ChatClient } from "../turn-stream.ts";
 import { decodeRunAgentInput, type RunAgentInput } from "./run-agent-input.ts";
@@ -71,13 +71,7 @@ export function createAgUiHandler(target: AgUiTarget, options: AgUiHandlerOption
       const batches = runAgUiTurn(client, input, cursor, { signal: stop.signal });
       return new Response(
         createEventStream(batches, () => stop.abort(), heartbeatMs),
-        {
-          headers: {
-            "content-type": "text/event-stream",
-            "cache-control": "no-cache",
-            "x-accel-buffering": "no",
-          },
-        },
+        { headers: EVENT_STREAM_HEADERS },
       );
     } catch (error) {
       if (error instanceof SyntaxError) return createErrorResponse(400, "The request is not JSON.");
