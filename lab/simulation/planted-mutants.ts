@@ -41,7 +41,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     file: "src/engine/engine.ts",
     find: '    const reason = "The server was stopped',
     replace:
-      "    for (const task of this.#runners.list()) void this.#store.leases.release(task.lease);\n" +
+      "    for (const task of this.#runners.list()) void this.#store.leases.release(task.lease).catch(() => {});\n" +
       '    const reason = "The server was stopped',
   },
   {
@@ -82,7 +82,10 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
 ];
 
-/** Resolves with the number of seeds until the simulation has noticed the mutant, or `undefined`. */
+/**
+ * Resolves with the number of seeds until the simulation has noticed the mutant, or `undefined`. Rejects if the mutant
+ * ends the process of the simulation, so that the simulation has no result.
+ */
 export async function findSeedsUntilNoticed(
   mutant: PlantedMutant,
   steps: number,
@@ -109,9 +112,12 @@ function runMutatedSource(
     writeFileSync(file, removeGuard(readFileSync(file, "utf8"), { ...mutant, noticedBy: { test: "" } }));
     const main = join(copy, "lab/simulation/main.ts");
     const args = [main, "--first-broken", "--seeds", String(MAX_MUTANT_SEEDS), "--steps", String(steps)];
-    const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
-    const count = Number(/^noticed after (\d+) seeds/m.exec(stdout)?.[1]);
-    return Number.isNaN(count) ? undefined : count;
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    const count = /^noticed after (\d+) seeds/m.exec(stdout)?.[1];
+    if (count !== undefined) return Number(count);
+    if (status !== 0)
+      throw new Error(`The simulation with the mutant "${mutant.name}" ended early:\n${stderr}`);
+    return undefined;
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
