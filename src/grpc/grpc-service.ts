@@ -1,6 +1,8 @@
 import { isStreamingOperation, type OperationName } from "../protocol/index.ts";
-import type { ProtocolVersion } from "../wire/index.ts";
-import type { MessageCodec } from "./message-codec.ts";
+import type { OperationMessages, ProtocolVersion } from "../wire/index.ts";
+import * as v0_3 from "../wire/v0_3/index.ts";
+import * as v1 from "../wire/v1/index.ts";
+import { createMessageCodecs, type MessageCodec } from "./message-codec.ts";
 
 /**
  * A method of a gRPC service, with its path and its message codecs.
@@ -23,28 +25,39 @@ export interface GrpcService {
   readonly methods: Readonly<Partial<Record<OperationName, GrpcMethod>>>;
 }
 
-/**
- * Creates the definition of a gRPC service. Each element of `rows` contains the method name, the request
- * message, and the response message of one operation.
- */
-export function defineGrpcService(
+/** Creates the definition of a gRPC service from the messages of its operations. */
+function defineGrpcService(
   version: ProtocolVersion,
   name: string,
-  message: (name: string) => MessageCodec,
-  rows: Readonly<Partial<Record<OperationName, readonly [string, string, string]>>>,
+  getCodec: (name: string) => MessageCodec,
+  messages: Partial<OperationMessages>,
 ): GrpcService {
   const methods: Partial<Record<OperationName, GrpcMethod>> = {};
-  for (const [operation, [method, request, response]] of Object.entries(rows) as [
-    OperationName,
-    readonly [string, string, string],
-  ][]) {
+  for (const operation of Object.keys(messages) as OperationName[]) {
+    const [request, response, method = operation] = messages[operation]!;
     methods[operation] = {
       operation,
       path: `/${name}/${method}`,
       isStreaming: isStreamingOperation(operation),
-      request: message(request),
-      response: message(response),
+      request: getCodec(request),
+      response: getCodec(response),
     };
   }
   return { version, name, methods };
 }
+
+/** The gRPC service of A2A 1.0 (A2A §10). */
+export const GRPC_SERVICE_V1: GrpcService = defineGrpcService(
+  "1.0",
+  "lf.a2a.v1.A2AService",
+  createMessageCodecs(v1.MESSAGES, v1.ENUMS),
+  v1.OPERATION_MESSAGES,
+);
+
+/** The gRPC service of A2A 0.3, which has no `ListTasks`. */
+export const GRPC_SERVICE_V0_3: GrpcService = defineGrpcService(
+  "0.3",
+  "a2a.v1.A2AService",
+  createMessageCodecs(v0_3.PROTO_MESSAGES, v0_3.PROTO_ENUMS),
+  v0_3.PROTO_OPERATION_MESSAGES,
+);

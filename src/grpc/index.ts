@@ -13,5 +13,4 @@ export type { ServerTls } from "./grpc-listener.ts";
 export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";
 export type { MessageCodec } from "./message-codec.ts";
 export type { GrpcMethod, GrpcService } from "./grpc-service.ts";
-export { GRPC_SERVICE_V0_3 } from "./service-v0_3.ts";
-export { GRPC_SERVICE_V1 } from "./service-v1.ts";
+export { GRPC_SERVICE_V0_3, GRPC_SERVICE_V1 } from "./grpc-service.ts";

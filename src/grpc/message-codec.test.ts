@@ -6,7 +6,7 @@ import type { JsonValue } from "../protocol/index.ts";
 import * as wire from "../wire/v1/index.ts";
 import { eventArbitrary, isPreservedByOfficialSdk, taskArbitrary } from "./event-arbitraries.fixture.ts";
 import { createMessageCodecs } from "./message-codec.ts";
-import { GRPC_SERVICE_V1 } from "./service-v1.ts";
+import { GRPC_SERVICE_V1 } from "./grpc-service.ts";
 import { countRuns } from "../../test/support/count-runs.ts";
 
 const STREAM_RESPONSE = GRPC_SERVICE_V1.methods.SendStreamingMessage!.response;

@@ -1,5 +1,6 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type JsonObject, A2AError } from "../protocol/index.ts";
+import { type MessageDefinitions, type MessageField, parseMessageDefinition } from "../wire/index.ts";
 import {
   structCodec,
   readMapEntry,
@@ -16,19 +17,6 @@ import {
   timestampCodec,
 } from "./field-codecs.ts";
 
-/**
- * Definitions of protobuf messages by message name. A definition is a space-separated list of fields with
- * their ProtoJSON names.
- * - The syntax `name=number` defines a string field.
- * - `:Type` sets another type.
- * - `[]` marks a list.
- * - The suffix `{Type}` defines a map with string keys.
- * - The suffix `?` defines a field whose empty value differs from an absent value.
- * - The suffix `!` defines a field that is empty by default.
- * - The prefix `|` defines a member of the message's only oneof.
- */
-export type MessageDefinitions = Readonly<Record<string, string>>;
-
 /** A codec that converts one message type between ProtoJSON and binary. */
 export interface MessageCodec {
   readonly name: string;
@@ -42,7 +30,7 @@ export interface MessageCodec {
 
 type FieldPresenceKind = "implicit" | "always" | "optional" | "oneof" | "list" | "map";
 
-interface MessageField {
+interface ProtobufField {
   readonly name: string;
   readonly number: number;
   /** Wire type of each field value or map entry. */
@@ -71,18 +59,16 @@ const BUILT_IN_CODECS: Readonly<Record<string, FieldCodec>> = {
  * parameter `enums` contains the value names of each enum, indexed by number.
  */
 export function createMessageCodecs(
-  notation: MessageDefinitions,
+  definitions: MessageDefinitions,
   enums: Readonly<Record<string, readonly string[]>> = {},
 ): (name: string) => MessageCodec {
   const codecs = new Map(Object.entries(BUILT_IN_CODECS));
   for (const [name, names] of Object.entries(enums)) codecs.set(name, createEnumCodec(names));
-  const messages = Object.keys(notation).map((name) => new ProtoMessageCodec(name));
+  const messages = Object.keys(definitions).map((name) => new ProtoMessageCodec(name));
   for (const message of messages) codecs.set(message.name, message);
-  for (const message of messages) {
-    for (const text of (notation[message.name] ?? "").split(" ")) {
-      if (text !== "") message.addField(parseFieldNotation(text, codecs));
-    }
-  }
+  for (const message of messages)
+    for (const field of parseMessageDefinition(definitions[message.name] ?? ""))
+      if (field.number > 0) message.addField(toProtobufField(field, codecs));
   return (name) => {
     const type = codecs.get(name);
     if (!(type instanceof ProtoMessageCodec)) throw new Error(`The message "${name}" is not defined.`);
@@ -90,39 +76,19 @@ export function createMessageCodecs(
   };
 }
 
-const FIELD_NOTATION_PATTERN =
-  /^(?<oneof>\|?)(?<name>\w+)=(?<number>\d+)(?::(?<map>\{?)(?<type>\w+)\}?)?(?<suffix>\[\]|\?|!|)$/;
-
-const FIELD_PRESENCE_BY_NOTATION_SUFFIX: Readonly<Record<string, FieldPresenceKind>> = {
-  "[]": "list",
-  "?": "optional",
-  "!": "always",
-};
-
-function parseFieldNotation(text: string, codecs: ReadonlyMap<string, FieldCodec>): MessageField {
-  const {
-    oneof,
-    name = "",
-    number,
-    map,
-    type = "string",
-    suffix = "",
-  } = FIELD_NOTATION_PATTERN.exec(text)?.groups ?? {};
+function toProtobufField(field: MessageField, codecs: ReadonlyMap<string, FieldCodec>): ProtobufField {
+  const { wireName: name, number, type, isOneofMember, isList, isMap, suffix } = field;
   const codec = codecs.get(type);
-  if (!codec || name === "") throw new Error(`${JSON.stringify(text)} is not a valid field definition.`);
-  const presence: FieldPresenceKind = oneof
-    ? "oneof"
-    : map
-      ? "map"
-      : (FIELD_PRESENCE_BY_NOTATION_SUFFIX[suffix] ?? "implicit");
-  const wireType = presence === "map" ? WireType.LengthDelimited : codec.wireType;
+  if (!codec) throw new Error(`The type ${type} of the field ${name} is not defined.`);
+  const wireType = isMap ? WireType.LengthDelimited : codec.wireType;
+  const scalarPresence = suffix === "?" ? "optional" : suffix === "!" ? "always" : "implicit";
   return {
     name,
-    number: Number(number),
+    number,
     wireType,
-    tag: (Number(number) << 3) | wireType,
+    tag: (number << 3) | wireType,
     codec,
-    presence,
+    presence: isOneofMember ? "oneof" : isMap ? "map" : isList ? "list" : scalarPresence,
   };
 }
 
@@ -141,15 +107,15 @@ class ProtoMessageCodec implements FieldCodec, MessageCodec {
   readonly name: string;
   readonly wireType = WireType.LengthDelimited;
   readonly emptyValue = undefined;
-  readonly #fields: MessageField[] = [];
-  readonly #alwaysPresentFields: MessageField[] = [];
-  readonly #fieldsByNumber: (MessageField | undefined)[] = [];
+  readonly #fields: ProtobufField[] = [];
+  readonly #alwaysPresentFields: ProtobufField[] = [];
+  readonly #fieldsByNumber: (ProtobufField | undefined)[] = [];
 
   constructor(name: string) {
     this.name = name;
   }
 
-  addField(field: MessageField): void {
+  addField(field: ProtobufField): void {
     this.#fields.push(field);
     if (field.presence === "always") this.#alwaysPresentFields.push(field);
     this.#fieldsByNumber[field.number] = field;
@@ -196,7 +162,7 @@ class ProtoMessageCodec implements FieldCodec, MessageCodec {
     });
   }
 
-  #readField({ name, codec, presence }: MessageField, reader: BinaryReader, out: JsonRecord): void {
+  #readField({ name, codec, presence }: ProtobufField, reader: BinaryReader, out: JsonRecord): void {
     if (presence === "list") ((out[name] ??= []) as unknown[]).push(codec.read(reader, undefined));
     else if (presence === "map") {
       const members = (out[name] ??= {}) as JsonRecord;
@@ -218,7 +184,7 @@ class ProtoMessageCodec implements FieldCodec, MessageCodec {
   }
 }
 
-function writeField({ tag, codec, presence }: MessageField, writer: BinaryWriter, value: unknown): void {
+function writeField({ tag, codec, presence }: ProtobufField, writer: BinaryWriter, value: unknown): void {
   if (presence === "list") {
     for (const item of value as readonly unknown[]) codec.write(writer.uint32(tag), item);
   } else if (presence === "map") {

@@ -4,10 +4,10 @@ import { type MessageCodec, createMessageCodecs } from "./message-codec.ts";
 
 /** Codecs for the `google.rpc` messages that contain error details (A2A §10.6). */
 const getGoogleRpcCodec = createMessageCodecs({
-  Status: "code=1:int32 message=2 details=3:Any[]",
-  Any: "typeUrl=1 value=2:bytes",
-  ErrorInfo: "reason=1 domain=2 metadata=3:{string}",
-  FieldViolation: "field=1 description=2",
+  Status: "code:int32 message details:Any[]",
+  Any: "typeUrl=1 value:bytes",
+  ErrorInfo: "reason=1 domain metadata:{string}",
+  FieldViolation: "field=1 description",
   BadRequest: "fieldViolations=1:FieldViolation[]",
   RetryInfo: "retryDelay=1:Duration",
 });

@@ -7,6 +7,7 @@ const MAX_REQUEST_LIST_LENGTH = 1_000;
 /** Creates a schema for a repeated field, which has at most 1,000 elements in a request. */
 export function createListSchema<T>(schema: DecodingSchema<T>): DecodingSchema<T[]> {
   return {
+    emptyValue: [],
     decode(json, at): T[] | undefined {
       if (!Array.isArray(json)) return at.addViolation(`must be an array, not ${formatJsonValue(json)}`);
       if (at.isStrict && json.length > MAX_REQUEST_LIST_LENGTH)
@@ -30,6 +31,7 @@ export function createListSchema<T>(schema: DecodingSchema<T>): DecodingSchema<T
 /** Creates a schema for a map with string keys. */
 export function createMapSchema<T>(schema: DecodingSchema<T>): DecodingSchema<Record<string, T>> {
   return {
+    emptyValue: {},
     isMap: true,
     decode(json, at): Record<string, T> | undefined {
       if (!isObject(json)) return at.addViolation(`must be an object, not ${formatJsonValue(json)}`);
@@ -56,6 +58,7 @@ export function createCheckedSchema<T>(
   findViolation: (value: T) => string | undefined,
 ): DecodingSchema<T> {
   return {
+    ...schema,
     decode(json, at): T | undefined {
       const value = schema.decode(json, at);
       if (value === undefined || !at.isStrict) return value;

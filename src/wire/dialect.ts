@@ -1,7 +1,7 @@
 import type { A2AError, LogEvent, OperationName, Operations, StreamingOperation } from "../protocol/index.ts";
 import type { SpecPatchVersion } from "./error-mappings.ts";
 import type { JsonRpcId } from "./json-rpc.ts";
-import type { PeerLeniency } from "./leniency.ts";
+import type { OperationDecoder } from "./operation-messages.ts";
 import type { RouteMatcher } from "./route-matcher.ts";
 
 /** Supported A2A protocol versions, as `Major.Minor`. */
@@ -11,16 +11,7 @@ export type ProtocolVersion = "1.0" | "0.3";
  * A codec between the JSON of one protocol version and the internal model. The codec converts operation
  * parameters, results, and stream events. The internal model is always the model of A2A 1.0.
  */
-export interface OperationCodec {
-  /**
-   * Decodes the parameters of a request. Throws an `INVALID_PARAMS` error that lists every violation with its
-   * path. `leniency` is `all` by default.
-   */
-  decodeParams<O extends OperationName>(
-    operation: O,
-    json: unknown,
-    leniency?: PeerLeniency,
-  ): Operations[O]["params"];
+export interface OperationCodec extends Pick<OperationDecoder, "decodeParams"> {
   /** Converts the result of a non-streaming operation to the JSON value of the response. */
   toResultJson<O extends OperationName>(operation: O, result: Operations[O]["result"]): unknown;
   /**
@@ -38,7 +29,7 @@ export interface OperationCodec {
  * A codec for the ProtoJSON of one version's protobuf messages, which gRPC transports in binary form.
  * Servers and clients use the same ProtoJSON codec.
  */
-export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isLastEvent"> {
+export interface ProtoDialect extends OperationDecoder, Pick<OperationCodec, "isLastEvent"> {
   readonly version: ProtocolVersion;
   /**
    * Encodes a request message. Throws `UNSUPPORTED_OPERATION` if the protocol version does not have the
@@ -50,15 +41,6 @@ export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isL
    * the response stream.
    */
   toProtoResponseMessage<O extends OperationName>(operation: O, result: Operations[O]["result"]): object;
-  /**
-   * Decodes a response message in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if the response message is
-   * unusable.
-   */
-  decodeResult<O extends OperationName>(
-    operation: O,
-    json: unknown,
-    leniency?: PeerLeniency,
-  ): Operations[O]["result"];
 }
 
 /** A codec for one protocol version over JSON-RPC. */

@@ -27,6 +27,9 @@ export type {
   ProtoDialect,
   RestDialect,
 } from "./dialect.ts";
+export type { MessageDefinitions, MessageField } from "./message-notation.ts";
+export { parseMessageDefinition } from "./message-notation.ts";
+export type { OperationMessages } from "./operation-messages.ts";
 export type { Leniency, LeniencyName, PeerLeniency } from "./leniency.ts";
 export { isDeviationAccepted, LENIENCIES } from "./leniency.ts";
 export { parseRetryAfter } from "./parse-retry-after.ts";

@@ -1,15 +1,23 @@
 import { isObject } from "../protocol/index.ts";
+import { createConvertingSchema, createListSchema, createMapSchema } from "./composite-schemas.ts";
+import {
+  type MessageDefinitions,
+  type MessageField,
+  parseMessageDefinition,
+  toSnakeCase,
+} from "./message-notation.ts";
 import { type DecodingContext, type DecodingSchema, formatJsonValue } from "./proto-json-schema.ts";
+import { SCALAR_SCHEMAS } from "./scalar-schemas.ts";
 
-/** Schema of a message member, with the rule for absent values. */
-interface FieldSchema<T> {
-  readonly schema: DecodingSchema<T>;
+/** A field of a message, with the schema of its value, which is a list or a map if the field is one. */
+interface FieldSchema extends MessageField {
+  readonly valueSchema: DecodingSchema<unknown>;
   /**
    * Rule for missing and empty values of the member.
    * - An empty value of an `implicit` member counts as not set and is omitted.
    * - An empty value of an `optional` member is kept.
    * - A `required` member must be present and not empty.
-   * - A message has at most one of its `defineOneofMember` members. This member may be empty.
+   * - A message has at most one of its `oneof` members. This member may be empty.
    */
   readonly presence: "implicit" | "optional" | "required" | "oneof";
   /**
@@ -17,100 +25,75 @@ interface FieldSchema<T> {
    * mode. For `required` members, the default applies in tolerant and canonical mode. If a `required`
    * member has no default and is missing, the decoder rejects the message.
    */
-  readonly fallback?: unknown;
+  readonly fallback: unknown;
 }
 
-/** Declares a required member of a message. In tolerant mode, `fallback` replaces a missing value. */
-export function required<T>(schema: DecodingSchema<T>, fallback?: unknown): FieldSchema<T> {
-  return { schema, presence: "required", fallback };
-}
+/** Schemas by the name of their message or type. */
+export type FindSchema = (name: string) => DecodingSchema<unknown>;
 
-/** Declares a message member that decodes to `fallback` if the member is absent. */
-export function withDefault<T>(schema: DecodingSchema<T>, fallback: unknown): FieldSchema<T> {
-  return { schema, presence: "implicit", fallback };
-}
-
-/** Declares an optional message member that keeps empty values. */
-export function optional<T>(schema: DecodingSchema<T>): FieldSchema<T> {
-  return { schema, presence: "optional" };
-}
-
-/** Declares a message member that belongs to the oneof of the message. */
-export function defineOneofMember<T>(schema: DecodingSchema<T>): FieldSchema<T> {
-  return { schema, presence: "oneof" };
-}
-
-type UnionKeys<T> = T extends unknown ? keyof T : never;
-type MemberTypeAcrossUnionVariants<T, K> = T extends unknown
-  ? K extends keyof T
-    ? Exclude<T[K], undefined>
-    : never
-  : never;
+/** Converts the decoded members of a message to the model. */
+type MessageConversion = (value: never, at: DecodingContext) => unknown;
 
 /**
- * Schemas for all members of the message type `T`. If `T` is a union, the type has a schema for each
- * member of every variant. The compiler reports an error if a member has no schema.
+ * Returns a function that finds the schema of a message or type by its name. `types` contains the schemas of types that
+ * are not messages, and `conversions` the conversions of decoded messages by message name.
  */
-export type FieldSchemas<T> = {
-  readonly [K in UnionKeys<T>]-?:
-    | DecodingSchema<MemberTypeAcrossUnionVariants<T, K>>
-    | FieldSchema<MemberTypeAcrossUnionVariants<T, K>>;
-};
-
-interface NamedFieldSchema extends FieldSchema<unknown> {
-  readonly name: string;
-  /**
-   * Name of the member in the JSON of the protocol. The decoder also accepts the member under the name in
-   * `alternateName`.
-   */
-  readonly wireName: string;
-  readonly alternateName: string;
+export function createMessageSchemas(
+  definitions: MessageDefinitions,
+  types: Readonly<Record<string, DecodingSchema<unknown>>>,
+  conversions: Readonly<Record<string, MessageConversion>> = {},
+): FindSchema {
+  const schemas = new Map(Object.entries({ ...SCALAR_SCHEMAS, ...types }));
+  const findSchema = (name: string): DecodingSchema<unknown> => {
+    const known = schemas.get(name);
+    if (known) return known;
+    const definition = definitions[name];
+    if (definition === undefined) throw new Error(`The message "${name}" is not defined.`);
+    const fields = parseMessageDefinition(definition);
+    const message = createObjectSchema(fields.map((field) => createFieldSchema(field, findSchema)));
+    const convert = conversions[name] as ((value: unknown, at: DecodingContext) => unknown) | undefined;
+    const schema = convert ? { ...createConvertingSchema(message, convert), emptyValue: {} } : message;
+    schemas.set(name, schema);
+    return schema;
+  };
+  return findSchema;
 }
 
-/** Options for `createObjectSchema`. */
-interface ObjectSchemaOptions<T> {
-  /** If `true`, both requests and responses must have a `defineOneofMember` member. Default: `false`. */
-  readonly requiresOneof?: boolean;
-  /**
-   * Protocol names of renamed members. The preferred name comes first, followed by other accepted names.
-   */
-  readonly wireNames?: { readonly [K in UnionKeys<T>]?: readonly [string, ...string[]] };
+function createFieldSchema(field: MessageField, findSchema: FindSchema): FieldSchema {
+  const { isOneofMember, isList, isMap, suffix } = field;
+  const item = findSchema(field.schema);
+  const valueSchema = isList ? createListSchema(item) : isMap ? createMapSchema(item) : item;
+  const isRequired = suffix === "+" || suffix === "*";
+  const isOptional = suffix === "?" || suffix === "!";
+  return {
+    ...field,
+    valueSchema,
+    presence: isOneofMember ? "oneof" : isRequired ? "required" : isOptional ? "optional" : "implicit",
+    fallback: suffix === "*" || suffix === "~" ? valueSchema.emptyValue : undefined,
+  };
 }
 
 /**
  * Creates a schema for a message. The decoder accepts each member under its camelCase name or its snake_case name, but
- * not under both names. The decoder ignores unknown members. If the schema has `defineOneofMember` members, a request
- * must have exactly one `defineOneofMember` member. A response may omit the `defineOneofMember` member, unless
- * `requiresOneof` is set.
+ * not under both names. The decoder ignores unknown members. If the message has `oneof` members, a request must have
+ * exactly one of them. A response may omit them, unless they have the suffix `+`.
  */
-export function createObjectSchema<T extends object>(
-  fields: FieldSchemas<T>,
-  options: ObjectSchemaOptions<T> = {},
-): DecodingSchema<T> {
-  const { requiresOneof = false } = options;
-  const names: Readonly<Record<string, readonly [string, ...string[]] | undefined>> = options.wireNames ?? {};
-  const byName = new Map<string, NamedFieldSchema>();
-  const namedFields = Object.entries<DecodingSchema<unknown> | FieldSchema<unknown>>(fields).map(
-    ([name, fieldSchema]): NamedFieldSchema => {
-      const acceptedNames = names[name] ?? [name];
-      const [wireName, alternateName = toSnakeCase(wireName)] = acceptedNames;
-      const member =
-        "decode" in fieldSchema ? { schema: fieldSchema, presence: "implicit" as const } : fieldSchema;
-      const field = { ...member, name, wireName, alternateName };
-      for (const acceptedName of acceptedNames)
-        byName.set(acceptedName, field).set(toSnakeCase(acceptedName), field);
-      return field;
-    },
-  );
-  const requiredFields = namedFields.filter(({ presence }) => presence === "required");
-  const defaultedFields = namedFields.filter(
+function createObjectSchema(fields: readonly FieldSchema[]): DecodingSchema<object> {
+  const byName = new Map<string, FieldSchema>();
+  for (const field of fields)
+    for (const name of [field.wireName, field.alternateName])
+      byName.set(name, field).set(toSnakeCase(name), field);
+  const requiredFields = fields.filter(({ presence }) => presence === "required");
+  const defaultedFields = fields.filter(
     ({ presence, fallback }) => presence === "implicit" && fallback !== undefined,
   );
-  const choices = namedFields.filter(({ presence }) => presence === "oneof").map(({ wireName }) => wireName);
+  const choices = fields.filter(({ presence }) => presence === "oneof").map(({ wireName }) => wireName);
   const oneofHint = `exactly one of ${choices.join(", ")}`;
+  const requiresOneof = fields.some(({ presence, suffix }) => presence === "oneof" && suffix === "+");
 
   return {
-    decode(json, at): T | undefined {
+    emptyValue: {},
+    decode(json, at): object | undefined {
       if (!isObject(json)) {
         return at.addViolation(`must be an object with named members, not ${formatJsonValue(json)}`);
       }
@@ -120,7 +103,7 @@ export function createObjectSchema<T extends object>(
         const field = byName.get(key);
         if (field === undefined) continue;
         const value = json[key];
-        if (value === null && !field.schema.isNullable) continue;
+        if (value === null && !field.valueSchema.isNullable) continue;
         const { name, wireName, presence } = field;
         at.pushPath(wireName);
         if (out[name] === undefined) decodeObjectField(field, value, out, at);
@@ -140,7 +123,7 @@ export function createObjectSchema<T extends object>(
       if (choices.length > 0 && chosen === undefined && (requiresOneof || at.isStrict)) {
         at.addViolation(`must have ${oneofHint}`);
       }
-      return out as T;
+      return out;
     },
   };
 }
@@ -150,18 +133,18 @@ export function createObjectSchema<T extends object>(
 const SUBSTITUTE_FOR_REJECTED_VALUE = Symbol("refused");
 
 function decodeObjectField(
-  field: NamedFieldSchema,
+  field: FieldSchema,
   json: unknown,
   out: Record<string, unknown>,
   at: DecodingContext,
 ): void {
   const { refusalCount: refusalsBefore } = at;
-  const value = field.schema.decode(json, at);
+  const value = field.valueSchema.decode(json, at);
   if (value === undefined) {
     if (at.refusalCount > refusalsBefore) out[field.name] = SUBSTITUTE_FOR_REJECTED_VALUE;
   } else if (
     field.presence === "implicit" &&
-    (isEmptyScalarOrList(value) || (field.schema.isMap && isEmptyObject(value as object)))
+    (isEmptyScalarOrList(value) || (field.valueSchema.isMap && isEmptyObject(value as object)))
   ) {
     // In proto3 an empty value counts as not set.
   } else if (field.presence === "required" && at.isStrict && isEmptyScalarOrList(value)) {
@@ -170,11 +153,7 @@ function decodeObjectField(
   } else out[field.name] = value;
 }
 
-function resolveMissingField(
-  field: NamedFieldSchema,
-  out: Record<string, unknown>,
-  at: DecodingContext,
-): void {
+function resolveMissingField(field: FieldSchema, out: Record<string, unknown>, at: DecodingContext): void {
   at.pushPath(field.wireName);
   if (at.isStrict || field.fallback === undefined) at.addViolation("is required");
   else setDecodedDefaultFieldValue(field, out, at);
@@ -183,11 +162,11 @@ function resolveMissingField(
 
 /** Decodes the fallback value, so that each message gets its own complete copy. */
 function setDecodedDefaultFieldValue(
-  { name, schema, fallback }: NamedFieldSchema,
+  { name, valueSchema, fallback }: FieldSchema,
   out: Record<string, unknown>,
   at: DecodingContext,
 ): void {
-  out[name] = schema.decode(fallback, at);
+  out[name] = valueSchema.decode(fallback, at);
 }
 
 function isEmptyScalarOrList(value: unknown): boolean {
@@ -196,8 +175,4 @@ function isEmptyScalarOrList(value: unknown): boolean {
 
 function isEmptyObject(value: object): boolean {
   return Object.keys(value).length === 0;
-}
-
-function toSnakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -17,6 +17,8 @@ export interface DecodingSchema<T> {
    * `true` if `null` is a valid value. For all other types, `null` means that the value is not set.
    */
   readonly isNullable?: boolean;
+  /** Value of a field with this schema that a message does not have, unless absence has a meaning of its own. */
+  readonly emptyValue?: unknown;
   /** `true` for maps. An empty map counts as missing, but an empty message counts as present. */
   readonly isMap?: boolean;
 }

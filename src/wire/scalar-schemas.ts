@@ -9,6 +9,7 @@ const MAX_JSON_DEPTH = 100;
 
 /** Schema for strings of well-formed Unicode. */
 export const stringSchema: DecodingSchema<string> = {
+  emptyValue: "",
   decode(json, at) {
     if (typeof json !== "string") return at.addViolation(`must be a string, not ${formatJsonValue(json)}`);
     return json.isWellFormed() ? json : at.addViolation(UNPAIRED_SURROGATE_TEXT);
@@ -33,6 +34,7 @@ const INT32_LIMIT = 2 ** 31;
  * `5.0`, and `"5"`.
  */
 export const int32Schema: DecodingSchema<number> = {
+  emptyValue: 0,
   decode(json, at) {
     const number = typeof json === "string" && /^-?\d+(?:\.0+)?$/.test(json) ? Number(json) : json;
     if (typeof number !== "number" || !Number.isInteger(number)) {
@@ -112,6 +114,7 @@ function normalizeTimestamp(text: string): string | undefined {
 
 /** Schema for `google.protobuf.Struct`, which is any JSON object. The schema returns the object unchanged. */
 export const structSchema: DecodingSchema<JsonObject> = {
+  emptyValue: {},
   decode(json, at) {
     if (!isObject(json)) return at.addViolation(`must be an object, not ${formatJsonValue(json)}`);
     validateJsonValue(json, at, 1);
@@ -129,6 +132,17 @@ export const valueSchema: DecodingSchema<JsonValue> = {
     validateJsonValue(json, at, 1);
     return json as JsonValue;
   },
+};
+
+/** Schemas by the names of the protobuf types that they decode. */
+export const SCALAR_SCHEMAS: Readonly<Record<string, DecodingSchema<unknown>>> = {
+  string: stringSchema,
+  bool: boolSchema,
+  int32: int32Schema,
+  bytes: bytesSchema,
+  Timestamp: timestampSchema,
+  Struct: structSchema,
+  Value: valueSchema,
 };
 
 function validateJsonValue(json: unknown, at: DecodingContext, depth: number): void {

@@ -1,6 +1,7 @@
 import canonicalize from "canonicalize";
+import type { AgentCard } from "../../protocol/index.ts";
 import { decodeResponseTolerantly } from "../proto-json-schema.ts";
-import { AGENT_CARD_SCHEMA } from "../v1/card-schema.ts";
+import { findSchema } from "../v1/decode.ts";
 
 /**
  * The two canonical JSON texts of an agent card. The signature of a card may cover either of the two
@@ -18,7 +19,12 @@ interface CanonicalCardTexts {
  * A2A 1.0 does not define. Throws `INVALID_AGENT_RESPONSE` if the JSON is not an agent card.
  */
 export function canonicalizeCard(json: unknown): CanonicalCardTexts {
-  const { signatures: _, ...card } = decodeResponseTolerantly(AGENT_CARD_SCHEMA, json, "card", "canonical");
+  const { signatures: _, ...card } = decodeResponseTolerantly(
+    findSchema("AgentCard"),
+    json,
+    "card",
+    "canonical",
+  ) as AgentCard;
   return { specification: canonicalizeJson(card), sdk: canonicalizeJson(removeEmptyValues(card) ?? {}) };
 }
 

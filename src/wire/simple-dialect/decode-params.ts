@@ -8,10 +8,11 @@ import {
   type SubscribeToTaskRequest,
   type JsonValue,
 } from "../../protocol/index.ts";
-import { decodeRequestStrictly, type DecodingContext, type DecodingSchema } from "../proto-json-schema.ts";
-import { createCheckedSchema, createConvertingSchema, createListSchema } from "../composite-schemas.ts";
-import { createObjectSchema, optional, required } from "../object-schema.ts";
-import { bytesSchema, stringSchema, structSchema, valueSchema } from "../scalar-schemas.ts";
+import { decodeRequestStrictly, type DecodingContext } from "../proto-json-schema.ts";
+import { createCheckedSchema } from "../composite-schemas.ts";
+import { defineMessages } from "../message-notation.ts";
+import { createMessageSchemas } from "../object-schema.ts";
+import { stringSchema } from "../scalar-schemas.ts";
 
 /** JSON-RPC methods of the simple dialect. */
 export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "message/stream";
@@ -57,7 +58,7 @@ function hasOnlyKeys(json: JsonObject, names: readonly string[]): boolean {
  * the skill. The parameter `messageId` is the id of the new message.
  */
 export function decodeCreateTask(params: unknown, messageId: string): SendMessageRequest {
-  const { skill, input } = decodeRequestStrictly(CREATE_TASK_PARAMS_SCHEMA, params, "params");
+  const { skill, input } = decodeParams("CreateTaskParams", params) as CreateTaskParams;
   const metadata = { [SKILL_METADATA_KEY]: skill };
   return {
     message: { messageId, role: "ROLE_USER", parts: createInputParts(input), metadata },
@@ -109,7 +110,7 @@ export function extractSkillAndInputFromMessage(firstMessage: Message | undefine
 
 /** Decodes the parameters of `tasks/get` and of the event stream of a task. */
 export function decodeGetTask(params: unknown): GetTaskRequest & SubscribeToTaskRequest {
-  return { id: decodeRequestStrictly(GET_TASK_PARAMS_SCHEMA, params, "params").taskId };
+  return { id: (decodeParams("GetTaskParams", params) as GetTaskParams).taskId };
 }
 
 /**
@@ -117,11 +118,10 @@ export function decodeGetTask(params: unknown): GetTaskRequest & SubscribeToTask
  * id if the request contains no message id.
  */
 export function decodeSendMessage(params: unknown, createMessageId: () => string): SendMessageRequest {
-  const { message, messageId, thread, taskId, metadata } = decodeRequestStrictly(
-    SEND_MESSAGE_PARAMS_SCHEMA,
+  const { message, messageId, thread, taskId, metadata } = decodeParams(
+    "SendMessageParams",
     params,
-    "params",
-  );
+  ) as SendMessageParams;
   return {
     message: {
       messageId: messageId ?? createMessageId(),
@@ -135,33 +135,10 @@ export function decodeSendMessage(params: unknown, createMessageId: () => string
   };
 }
 
-/** Parameters of `tasks/create`. */
-
-interface CreateTaskParams {
-  skill: string;
-  input: JsonObject;
+function decodeParams(name: string, params: unknown): unknown {
+  return decodeRequestStrictly(findSchema(name), params, "params");
 }
 
-/** Schema for the parameters of `tasks/create`. */
-const CREATE_TASK_PARAMS_SCHEMA: DecodingSchema<CreateTaskParams> = createObjectSchema<CreateTaskParams>({
-  skill: required(stringSchema),
-  input: required(structSchema),
-});
-
-/** Parameters of `tasks/get`. */
-interface GetTaskParams {
-  taskId: string;
-}
-
-/** Schema for the parameters of `tasks/get`. */
-const GET_TASK_PARAMS_SCHEMA: DecodingSchema<GetTaskParams> = createObjectSchema<GetTaskParams>({
-  taskId: required(stringSchema),
-});
-
-/**
- * Schema for a part of the simple dialect, which is a flat object. A 0.3 part, in contrast, has a nested
- * `file` object.
- */
 interface FlatPart {
   kind: string;
   text?: string;
@@ -173,30 +150,64 @@ interface FlatPart {
   metadata?: JsonObject;
 }
 
-const PART_KINDS = ["text", "data", "file", "image"];
+/** Members of a message of the simple dialect, after its parts are decoded. */
+interface SimpleMessage {
+  role: string;
+  parts: Part[];
+  metadata?: JsonObject;
+}
 
-const FLAT_PART_SCHEMA: DecodingSchema<FlatPart> = createObjectSchema<FlatPart>({
-  kind: required(
-    createCheckedSchema(stringSchema, (kind) =>
-      PART_KINDS.includes(kind) ? undefined : `must be one of ${PART_KINDS.join(", ")}`,
-    ),
-  ),
-  text: optional(stringSchema),
-  data: optional(valueSchema),
-  url: optional(stringSchema),
-  bytes: optional(bytesSchema),
-  name: stringSchema,
-  mimeType: stringSchema,
-  metadata: structSchema,
+/** Parameters of `message/send` and `message/stream`. */
+interface SendMessageParams {
+  message: SimpleMessage;
+  messageId?: string;
+  thread?: Thread;
+  taskId?: string;
+  metadata?: JsonObject;
+}
+
+interface CreateTaskParams {
+  skill: string;
+  input: JsonObject;
+}
+
+type Thread = { threadId?: string };
+type GetTaskParams = { taskId: string };
+
+const MESSAGES = defineMessages<{
+  CreateTaskParams: CreateTaskParams;
+  GetTaskParams: GetTaskParams;
+  SendMessageParams: SendMessageParams;
+  Thread: Thread;
+  Message: SimpleMessage;
+  Part: FlatPart;
+}>()({
+  CreateTaskParams: "skill+ input:Struct+",
+  GetTaskParams: "taskId+",
+  SendMessageParams: "message:Message+ messageId thread:Thread taskId metadata:Struct",
+  Thread: "threadId",
+  Message: "role:UserRole+ parts:Part[]+ metadata:Struct",
+  // A part is a flat object. A 0.3 part, in contrast, has a nested `file` object.
+  Part: "kind:PartKind+ text? data:Value? url? bytes:bytes? name mimeType metadata:Struct",
 });
+
+const PART_KINDS = ["text", "data", "file", "image"];
 
 // Placeholder for a rejected part, so its list is not also reported as empty. The output of a rejected
 // request is never used.
 const SUBSTITUTE_FOR_REJECTED_PART: Part = { text: "" };
 
-const PART_SCHEMA: DecodingSchema<Part> = createConvertingSchema(
-  FLAT_PART_SCHEMA,
-  (part, at) => fromFlatPart(part, at) ?? SUBSTITUTE_FOR_REJECTED_PART,
+const findSchema = createMessageSchemas(
+  MESSAGES,
+  {
+    UserRole: createCheckedSchema(stringSchema, (role) =>
+      role === "user" ? undefined : `must be "user" in a request`,
+    ),
+    PartKind: createCheckedSchema(stringSchema, (kind) =>
+      PART_KINDS.includes(kind) ? undefined : `must be one of ${PART_KINDS.join(", ")}`,
+    ),
+  },
+  { Part: (part: FlatPart, at) => fromFlatPart(part, at) ?? SUBSTITUTE_FOR_REJECTED_PART },
 );
 
 function fromFlatPart(
@@ -217,37 +228,3 @@ function fromFlatPart(
   if (raw !== undefined && url === undefined) return { raw, ...common };
   return at.addViolation(`needs either "url" or, as base64, "bytes"`);
 }
-
-interface SimpleMessage {
-  role: string;
-  parts: Part[];
-  metadata?: JsonObject;
-}
-
-/** Parameters of `message/send` and `message/stream`. */
-interface SendMessageParams {
-  message: SimpleMessage;
-  messageId?: string;
-  thread?: { threadId?: string };
-  taskId?: string;
-  metadata?: JsonObject;
-}
-
-/** Schema for the parameters of `message/send` and `message/stream`. */
-const SEND_MESSAGE_PARAMS_SCHEMA: DecodingSchema<SendMessageParams> = createObjectSchema<SendMessageParams>({
-  message: required(
-    createObjectSchema<SimpleMessage>({
-      role: required(
-        createCheckedSchema(stringSchema, (role) =>
-          role === "user" ? undefined : `must be "user" in a request`,
-        ),
-      ),
-      parts: required(createListSchema(PART_SCHEMA)),
-      metadata: structSchema,
-    }),
-  ),
-  messageId: stringSchema,
-  thread: createObjectSchema<{ threadId?: string }>({ threadId: stringSchema }),
-  taskId: stringSchema,
-  metadata: structSchema,
-});

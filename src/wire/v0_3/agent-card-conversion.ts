@@ -5,14 +5,7 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from "../../protocol/index.ts";
-import { decodeResponseTolerantly } from "../proto-json-schema.ts";
-import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 import type { Card03, OAuthFlows03, SecurityRequirement03, SecurityScheme03, Skill03 } from "./types.ts";
-
-/** Decodes the agent card of a 0.3 agent. */
-export function decodeCard(json: unknown): AgentCard {
-  return decodeResponseTolerantly(AGENT_CARD_SCHEMA, json, "card");
-}
 
 /**
  * Converts an agent card to 0.3. The result contains only the 0.3 interfaces of the card. The 0.3 card has

@@ -2,8 +2,8 @@
  * A2A 0.3: JSON schemas, JSON-RPC methods, and HTTP routes of A2A 0.3, with conversions to and from the 1.0
  * model.
  */
-export { decodeCard, toCard03, toHybridCard } from "./agent-card-conversion.ts";
-export { decodeParams, decodeResult } from "./decode.ts";
+export { toCard03, toHybridCard } from "./agent-card-conversion.ts";
+export { decodeCard, decodeParams, decodeResult } from "./decode.ts";
 export {
   jsonRpcDialect,
   protoDialect,
@@ -15,4 +15,5 @@ export { toGrpcError } from "./errors.ts";
 export { encodeParams, toTask03 } from "./encode.ts";
 export type { ClientCodec } from "./proto-json-codec.ts";
 export { protoJsonCodec } from "./proto-json-codec.ts";
+export { PROTO_ENUMS, PROTO_MESSAGES, PROTO_OPERATION_MESSAGES } from "./messages.ts";
 export type { Card03, Task03 } from "./types.ts";

@@ -16,11 +16,18 @@ import { mapValues, toCard03, toOAuthFlows03 } from "./agent-card-conversion.ts"
 import { wrapNonObjectData } from "./wrapped-non-object-data.ts";
 import { isFinalStatus, throwListTasksUnsupported, toPushConfig03 } from "./encode.ts";
 import { toProtoFileBytes, type ProtoFileBytes } from "./proto-file-bytes.ts";
-import { formatPushConfigResourceName, formatTaskResourceName } from "./proto-schema.ts";
 
 // Converts the 1.0 model to the ProtoJSON of 0.3's proto. In that proto, parts have no metadata, files have no
 // name (before release 0.3.8 of Python's SDK), and messages have no task references. Values without a field are
 // omitted, because strict readers reject unknown fields.
+
+function formatTaskResourceName(taskId: string): string {
+  return `tasks/${taskId}`;
+}
+
+function formatPushConfigResourceName(taskId: string, id: string): string {
+  return `tasks/${taskId}/pushNotificationConfigs/${id}`;
+}
 
 function toProtoPart(part: Part, fileBytes: ProtoFileBytes): object {
   if ("text" in part) return { text: part.text };

@@ -1,6 +1,6 @@
-import { validateAgentCardContent, type FieldViolation } from "../../protocol/index.ts";
+import { type AgentCard, type FieldViolation, validateAgentCardContent } from "../../protocol/index.ts";
 import { DecodingContext } from "../proto-json-schema.ts";
-import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
+import { findSchema } from "./decode.ts";
 
 /**
  * Returns the violations in an agent card, each with its path. The list of violations is empty if the card
@@ -9,9 +9,9 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
  */
 export function validateAgentCard(json: unknown, mode: "tolerant" | "strict" = "tolerant"): FieldViolation[] {
   const modeContext = new DecodingContext("card", mode, mode === "strict" ? "none" : "all");
-  AGENT_CARD_SCHEMA.decode(json, modeContext);
+  findSchema("AgentCard").decode(json, modeContext);
   const tolerantContext = new DecodingContext("card", "tolerant");
-  const card = AGENT_CARD_SCHEMA.decode(json, tolerantContext);
+  const card = findSchema("AgentCard").decode(json, tolerantContext) as AgentCard | undefined;
   const isReadable = card !== undefined && tolerantContext.violations.length === 0;
   const violations = [
     ...modeContext.violations,

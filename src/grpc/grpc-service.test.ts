@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as wire from "../wire/v0_3/index.ts";
 import { eventArbitrary, isPreservedByOfficialSdk } from "./event-arbitraries.fixture.ts";
-import { GRPC_SERVICE_V0_3 } from "./service-v0_3.ts";
+import { GRPC_SERVICE_V0_3 } from "./grpc-service.ts";
 import { countRuns } from "../../test/support/count-runs.ts";
 
 const { protoDialect: proto } = wire;
