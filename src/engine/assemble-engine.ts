@@ -124,10 +124,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     },
     announceCommit: link && ((taskId: string) => link.announceCommit(taskId)),
   };
-  const runners = new RunnerRegistry(runnerContext, link, {
-    requestPass: () => recovery.requestPass(),
-    isWaitingSuspect: (scope, taskId) => recovery.isWaitingSuspect(scope, taskId),
-  });
+  const runners = new RunnerRegistry(runnerContext, link, () => recovery.requestPass());
   const turnAdmission = new TurnAdmission(limits);
   const turnFactory = new TurnFactory(turnAdmission, runnerContext);
   const parts = { agentId, store, committer, clock, runners, observer, deduplicateMessages, generateId };

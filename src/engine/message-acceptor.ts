@@ -309,6 +309,7 @@ export class MessageAcceptor {
     seq: number,
   ): Promise<TurnProgress | undefined> {
     if (task instanceof ActiveTask) {
+      if (task.isAwaitingRecovery) throw this.#context.runners.requestRecovery(task.taskId);
       const { currentTurn } = task;
       return currentTurn?.startPoint?.seq === seq ? currentTurn : undefined;
     }

@@ -183,8 +183,8 @@ describe("queued messages", () => {
     // This engine has not recovered the tasks of the store.
     const agent = new ScriptedAgent({ whileWorking: "queue", afterRestart: "restart" });
     const { engine } = createProcessFixture({ store, agent });
-    const subscription = engine.subscribeToTask({ id: before.taskId }, alice);
-    expect(await getRejectionA2AErrorReasonForTest(subscription)).toBe("UNAVAILABLE");
+    const canceled = engine.cancelTask({ id: before.taskId }, alice);
+    expect(await getRejectionA2AErrorReasonForTest(canceled)).toBe("UNAVAILABLE");
     await flushEventLoopForTest();
     expect(agent.runs).toHaveLength(0);
     expect(await getRejectionA2AErrorReasonForTest(engine.sendMessage(request, alice))).toBe("UNAVAILABLE");

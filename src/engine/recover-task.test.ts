@@ -251,7 +251,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     const { engine, agent: after, clock, errors } = createProcessFixture({ store, agent: createAgent() });
     await engine.open();
     expect(errors).toMatchObject([{ message: "The disk is away." }]);
-    expect(await getRejectionA2AErrorReasonForTest(engine.getTask({ id: second.taskId }, alice))).toBe(
+    expect(await getRejectionA2AErrorReasonForTest(engine.cancelTask({ id: second.taskId }, alice))).toBe(
       "UNAVAILABLE",
     );
     clock.advance(100);

@@ -7,29 +7,22 @@ import type { FollowableTask } from "./nodes/log-poller.ts";
 import type { NodeLink } from "./nodes/node-link.ts";
 import { ActiveTask, type ActiveTaskDependencies } from "./active-task.ts";
 
-/** The recovery of tasks, as far as requests need it. */
-interface RequestedRecovery {
-  /** Called for each task that waits for recovery, although a request needs the task. */
-  requestPass(): void;
-  /** Returns true if this node has claimed the task, so that its stored state is current, but must not start it yet. */
-  isWaitingSuspect(scope: TaskScope, taskId: string): boolean;
-}
-
 /**
  * Registry of the active tasks, which are called runners here. A task has at most one runner, even if many requests
  * access the task concurrently. Where each method finds a task:
  *
- * | method            | its turn runs here | rests here         | only in the store  | its turn runs elsewhere | its node is lost |
- * |-------------------|--------------------|--------------------|--------------------|-------------------------|------------------|
- * | `findLive`        | runner             | –                  | –                  | –                       | –                |
- * | `readTask`        | runner             | task               | task               | task in the store       | `UNAVAILABLE`    |
- * | `openForReading`  | runner             | runner or followed | runner or followed | followed task           | followed task    |
- * | `openForWriting`  | runner             | runner             | new runner         | followed task           | followed task    |
- * | `openForRecovery` | runner             | runner             | new runner         | new runner              | new runner       |
+ * | method            | its turn runs here | rests here         | only in the store  | its turn runs elsewhere | its node is lost  |
+ * |-------------------|--------------------|--------------------|--------------------|-------------------------|-------------------|
+ * | `findLive`        | runner             | –                  | –                  | –                       | –                 |
+ * | `readTask`        | runner             | task               | task               | task in the store       | task in the store |
+ * | `openForReading`  | runner             | runner or followed | runner or followed | followed task           | followed task     |
+ * | `openForWriting`  | runner             | runner             | new runner         | followed task           | followed task     |
+ * | `openForRecovery` | runner             | runner             | new runner         | new runner              | new runner        |
  */
 export class RunnerRegistry {
   readonly #context: ActiveTaskDependencies;
-  readonly #recovery: RequestedRecovery;
+  /** Called for each task that waits for recovery, although a reader or a writer needs the task. */
+  readonly #requestPass: () => void;
   readonly #link: NodeLink | undefined;
   readonly #byTask = new SlotReuseMap<ActiveTask>();
   readonly #restingRunners = new RestingRunnerCache();
@@ -38,9 +31,9 @@ export class RunnerRegistry {
   constructor(
     context: Omit<ActiveTaskDependencies, "onIdle" | "onTurnStart" | "openForReading">,
     link?: NodeLink,
-    recovery: RequestedRecovery = { requestPass: () => {}, isWaitingSuspect: () => false },
+    requestPass: () => void = () => {},
   ) {
-    this.#recovery = recovery;
+    this.#requestPass = requestPass;
     this.#link = link;
     this.#context = {
       ...context,
@@ -67,11 +60,15 @@ export class RunnerRegistry {
 
   /**
    * Resolves with the feed of a task for its readers, or with `undefined` if the task does not exist. The requester
-   * must release the feed. Without other nodes, rejects with `UNAVAILABLE` if the task waits for recovery.
+   * must release the feed. The readers of a task that waits for recovery wait for its next attempt.
    */
   async openForReading(scope: TaskScope, taskId: string): Promise<ActiveTask | FollowedTask | undefined> {
     const link = this.#link;
-    if (!link) return await this.#findOrLoadRunner(scope, taskId);
+    if (!link) {
+      const runner = await this.openForRecovery(scope, taskId);
+      if (runner?.isAwaitingRecovery) this.#requestPass();
+      return runner;
+    }
     const running = this.#findRunning(scope, taskId);
     if (running) return running.retain();
     const known = link.logs.find(scope, taskId)?.retain();
@@ -120,27 +117,20 @@ export class RunnerRegistry {
     return runner?.hasUnfinishedTurn && !runner.isAwaitingRecovery ? runner : undefined;
   }
 
-  /**
-   * Resolves with the current task and the sequence number of its last event. Rejects with `UNAVAILABLE` if the
-   * task waits for recovery.
-   */
+  /** Resolves with the last committed task and the sequence number of its last event. Never waits for a recovery. */
   async readTask(
     scope: TaskScope,
     taskId: string,
   ): Promise<{ readonly task: Task; readonly seq: number } | undefined> {
     const live = this.#link ? this.#findRunning(scope, taskId) : this.findLive(scope, taskId);
-    if (live && !live.isAwaitingRecovery) return { task: live.getSnapshot(), seq: live.seq };
+    if (live) return { task: live.getSnapshot(), seq: live.seq };
     const resting = this.#restingRunners.find(scope, taskId);
     if (resting && (await this.#isCurrent(resting))) return { task: resting.getSnapshot(), seq: resting.seq };
-    const stored = await this.#context.store.load(scope, taskId);
-    // A new task can be in the store before its runner has received the commit.
-    const awaitsRecovery = stored?.awaitsRecovery && (this.#byTask.get(taskId)?.isAwaitingRecovery ?? true);
-    if (awaitsRecovery && !this.#recovery.isWaitingSuspect(scope, taskId)) throw this.requestRecovery(taskId);
-    return stored;
+    return await this.#context.store.load(scope, taskId);
   }
 
   requestRecovery(taskId: string): A2AError {
-    this.#recovery.requestPass();
+    this.#requestPass();
     return createTaskAwaitsRecoveryError(taskId);
   }
 
@@ -227,7 +217,7 @@ export class RunnerRegistry {
 
   async #loadAndRequestRecovery(scope: TaskScope, taskId: string): Promise<FollowableTask | undefined> {
     const stored = await this.#context.store.load(scope, taskId);
-    if (stored?.awaitsRecovery) this.#recovery.requestPass();
+    if (stored?.awaitsRecovery) this.#requestPass();
     return stored;
   }
 

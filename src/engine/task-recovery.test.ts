@@ -91,14 +91,11 @@ async function createInterruptedFixture(
 describe.each(["fail", "restart", "resume"] as const)(
   "a task whose commit fails for longer than the retries, with afterRestart: %s",
   (afterRestart) => {
-    it("ends its requests, and every request is UNAVAILABLE with a retry time until it is settled [E17]", async () => {
+    it("ends its requests, and every write is UNAVAILABLE with a retry time until it is settled [E17]", async () => {
       const { engine, taskId: id, request, outcomes, clock } = await createInterruptedFixture(afterRestart);
       expect(await Promise.all(outcomes)).toEqual(["UNAVAILABLE", "UNAVAILABLE"]);
       await advanceInSteps(clock, 10_000);
       const requests: (() => Promise<unknown>)[] = [
-        () => engine.getTask({ id }, alice),
-        () => engine.subscribeToTask({ id }, alice),
-        () => engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 1 }),
         () => engine.sendMessage(request, alice),
         () => engine.sendMessage({ ...request, configuration: { returnImmediately: true } }, alice),
         () => engine.sendStreamingMessage(request, alice),
@@ -113,6 +110,32 @@ describe.each(["fail", "restart", "resume"] as const)(
         expect(error).toBeInstanceOf(A2AError);
         expect(error).toMatchObject({ reason: "UNAVAILABLE", retryAfter: 1 });
       }
+    });
+
+    it("is read as it was committed last, and its subscriptions continue with its recovery [E1, E17]", async () => {
+      const { engine, taskId: id, clock, store, agent } = await createInterruptedFixture(afterRestart);
+      await advanceInSteps(clock, 10_000);
+      const task = await engine.getTask({ id }, alice);
+      expect(task.status.state).toBe("TASK_STATE_WORKING");
+      expect(getText(task.artifacts?.[0]?.parts ?? [])).toBe("half");
+      const listed = await engine.listTasks({ includeArtifacts: true, historyLength: 10 }, alice);
+      expect(listed.tasks).toEqual([task]);
+      const streams = [
+        await engine.subscribeToTask({ id }, alice),
+        await engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 1 }),
+      ].map(collectSubscriptionEventsForTest);
+      store.isDown = false;
+      await advanceInSteps(clock, 5000);
+      agent.runs[1]?.emit(createTestChunkEvent(" done", false)).end();
+      const [whole = [], resumed = []] = await Promise.all(streams);
+      const end = afterRestart === "fail" ? ["FAILED"] : ["WORKING", " done", "COMPLETED"];
+      const texts = [whole, resumed].map((events) =>
+        events.map(({ event }) => formatTaskEventForTest(event)),
+      );
+      expect(texts).toEqual([
+        ["task WORKING", ...end],
+        ["WORKING", "half", ...end],
+      ]);
     });
 
     it("is settled within 5 s after the store answers again, without a restart [E17]", async () => {
@@ -144,10 +167,11 @@ describe.each(["fail", "restart", "resume"] as const)(
     });
 
     it("waits for an agent that ignores the signal to stop, at most for the grace period [E11, E17]", async () => {
-      const { store, clock, taskId, agent, engine } = await createInterruptedFixture(afterRestart, () => {});
+      const { store, clock, request, agent, engine } = await createInterruptedFixture(afterRestart, () => {});
       store.isDown = false;
       const settle = async (): Promise<boolean> => {
-        const reason = await getRejectionA2AErrorReasonForTest(engine.getTask({ id: taskId }, alice));
+        const repeated = { ...request, configuration: { returnImmediately: true } };
+        const reason = await getRejectionA2AErrorReasonForTest(engine.sendMessage(repeated, alice));
         return reason === "nothing";
       };
       // The committer gives up 4.25 s after the first failure, so 0.75 s of the grace period have passed.

@@ -1,6 +1,5 @@
 import { A2AError } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
-import { getTaskKey, type TaskScope } from "./caller.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
 import { Poller } from "./nodes/poller.ts";
 import type { ClaimedTask, LogAppend, TaskLease, TaskStore } from "./task-store.ts";
@@ -182,12 +181,6 @@ export class TaskRecovery {
   releaseLease(lease: TaskLease, handover?: LogAppend): void {
     this.#leasesToRelease.push({ lease, handover });
     this.requestPass();
-  }
-
-  /** Returns true if this node has claimed the task, and starts its turn after other suspect turns. */
-  isWaitingSuspect(scope: TaskScope, taskId: string): boolean {
-    const key = getTaskKey(scope, taskId);
-    return this.#suspectTurns.waiting.some((task) => getTaskKey(task.scope, task.taskId) === key);
   }
 
   /** Looks for tasks that need recovery. While the store fails, the request waits for the next retry. */

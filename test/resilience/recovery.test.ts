@@ -95,12 +95,6 @@ describe("a program that holds the write lock of the store for longer than the r
         await pause(500);
       }
       for (const reason of reasons) expect(reason).toBe("UNAVAILABLE");
-      // Settled means that the task has ended, or that its new attempt runs.
-      await Promise.all(
-        started.map(async ({ client, id }) => {
-          while (typeof (await readTask(client, id)) === "string") await pause(50);
-        }),
-      );
       const ended = await Promise.all(
         started.map(async ({ policy, client, id, lastState }) => ({
           policy,

@@ -245,6 +245,26 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
       expect(lost.run.signal.aborted).toBe(true);
     });
 
+    it("read the task of a lost server before they claim it, and stream its next attempt [E1, E17, E21]", async () => {
+      await start({ afterRestart: "restart" });
+      const { id } = requireTask(await first.client.send("go", now));
+      const lost = await first.agent.waitForRun(0);
+      lost.emit(workingTestEvent, createTestChunkEvent("half", false));
+      await expect.poll(async () => joinArtifacts(await second.client.tasks.get(id))).toBe("half");
+      const claim = second.store.leases.claim.bind(second.store.leases);
+      second.store.leases.claim = () => Promise.resolve([]);
+      await loseNode(url, first);
+      const task = await second.client.tasks.get(id);
+      expect([task.status.state, joinArtifacts(task)]).toEqual(["TASK_STATE_WORKING", "half"]);
+      expect((await second.client.tasks.list({})).tasks).toMatchObject([{ id, status: task.status }]);
+      const recorder = new StreamRecorder(second.client.tasks.subscribe(id));
+      await recorder.waitForEvents(1);
+      second.store.leases.claim = claim;
+      (await second.agent.waitForRun(0)).emit(createTestChunkEvent("whole", false)).end();
+      await recorder.ended;
+      expect(joinTexts(recorder.events)).toMatch(/^WORKING (WORKING )?whole COMPLETED$/);
+    });
+
     it("stop the agents of a server that cannot renew its leases [E17, E21]", async () => {
       await first.client.send("go", now);
       const { run } = await first.agent.waitForRun(0);
