@@ -125,7 +125,7 @@ export class SimulatedDatabase {
   ): Promise<boolean> {
     const lease = this.#leases.get(toTaskKey(computeScopeKey(scope), taskId));
     if (!lease || lease.epoch !== epoch || lease.isRunning) return false;
-    return await this.tasks.isTaskUnchanged(scope, taskId, { seq, epoch: 0 });
+    return await this.tasks.turns.isUnchanged(scope, taskId, { seq, epoch: 0 });
   }
 
   /** Reads the new events of the tasks whose log or turn status has changed, like `READ_CHANGES`. */

@@ -8,12 +8,10 @@ import type {
   StoredTask,
   StoreHealth,
   TaskDeletionStore,
-  TaskLeases,
+  TurnStore,
   TaskListPage,
   TaskListQuery,
   TaskScope,
-  TaskStore,
-  UnfinishedTask,
 } from "../../src/engine/index.ts";
 import type { LogEvent } from "../../src/protocol/index.ts";
 import type { PushSecretCipher } from "../../src/stores/push-secret-cipher.ts";
@@ -27,6 +25,7 @@ import { PostgresNodes } from "../../src/stores/postgres/postgres-nodes.ts";
 import { PostgresTaskLeases } from "../../src/stores/postgres/postgres-task-leases.ts";
 import { createStatementConnection } from "./statement-connection.ts";
 import type { SimulatedDatabase } from "./simulated-database.ts";
+import type { ServerStore } from "../../src/stores/server-store.ts";
 
 /** Runs a statement on the database, possibly with delays and faults. */
 export type StatementRunner = <T>(name: string, statement: () => T | Promise<T>) => Promise<T>;
@@ -38,13 +37,11 @@ export const runStatementAtOnce: StatementRunner = async (_, statement) => await
  * The store of one process. Its leases are those of `PostgresStore`, and its reaction to errors is the same. Only the
  * statements run on a simulated database.
  */
-export class SimulatedStore implements TaskStore {
+export class SimulatedStore implements ServerStore {
   readonly name = "simulated";
-  readonly usesSnapshots = false;
   readonly isDurable = true;
-  readonly leases: TaskLeases;
+  readonly turns: TurnStore;
   readonly nodes: NodeStore;
-  readonly hints?: NodeHints;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
   readonly #database: SimulatedDatabase;
@@ -64,9 +61,14 @@ export class SimulatedStore implements TaskStore {
     const runOrReport: StatementRunner = (name, statement) => this.#runOrReport(name, statement);
     const connection = createStatementConnection(database, runOrReport, clock);
     this.#leases = new PostgresTaskLeases(connection, leaseMs, () => clock.monotonic());
-    this.leases = this.#leases;
-    this.nodes = new PostgresNodes(connection, this.#leases, () => PLAIN_CIPHER);
-    if (hints) this.hints = hints;
+    this.turns = Object.assign(this.#leases, {
+      listQueued: () => runOrReport("list queued", () => database.listQueuedTasks(this.#leases.node)),
+      isUnchanged: (...loaded: Parameters<TurnStore["isUnchanged"]>) =>
+        runOrReport("compare", () => database.isTaskUnchanged(...loaded)),
+      readSteps: (...turn: Parameters<TurnStore["readSteps"]>) =>
+        runOrReport("read steps", () => database.tasks.turns.readSteps(...turn)),
+    });
+    this.nodes = new PostgresNodes(connection, this.#leases, { getCipher: () => PLAIN_CIPHER, hints });
     this.#health = new StoreHealthMonitor(
       this.name,
       () => this.#leases.extend(),
@@ -125,14 +127,6 @@ export class SimulatedStore implements TaskStore {
     return this.#runOrReport("load", () => this.#database.load(this.#leases.node, scope, taskId));
   }
 
-  isTaskUnchanged(
-    scope: TaskScope,
-    taskId: string,
-    loaded: Pick<StoredTask, "seq" | "epoch">,
-  ): Promise<boolean> {
-    return this.#runOrReport("compare", () => this.#database.isTaskUnchanged(scope, taskId, loaded));
-  }
-
   readEvents(
     scope: TaskScope,
     taskId: string,
@@ -148,20 +142,6 @@ export class SimulatedStore implements TaskStore {
 
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
     return this.#runOrReport("find message", () => this.#database.tasks.findMessage(scope, messageId));
-  }
-
-  readSteps(
-    ...turn: Parameters<NonNullable<TaskStore["readSteps"]>>
-  ): ReturnType<NonNullable<TaskStore["readSteps"]>> {
-    return this.#runOrReport("read steps", () => this.#database.tasks.readSteps(...turn));
-  }
-
-  listUnfinished(): Promise<UnfinishedTask[]> {
-    return this.#runOrReport("list unfinished", () => this.#database.tasks.listUnfinished());
-  }
-
-  listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    return this.#runOrReport("list queued", () => this.#database.listQueuedTasks(this.#leases.node));
   }
 
   async #runOrReport<T>(name: string, statement: () => T | Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { SessionIdentity, SessionRepository, TaskStore } from "../engine/index.ts";
+import type { SessionIdentity, SessionRepository, SessionStore } from "../engine/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { ConversationKey, ConversationStore } from "./conversation-store.ts";
 
@@ -22,7 +22,7 @@ const DEFAULT_MAX_TURNS = 100;
  * and closes the store.
  */
 export function createPostgresConversationStore<M>(
-  { name, sessionRepository }: Pick<TaskStore, "name" | "sessionRepository">,
+  { name, sessionRepository }: SessionStore,
   agent: string,
   options: PostgresConversationStoreOptions = {},
 ): ConversationStore<M> {

@@ -37,7 +37,8 @@ import {
   createTaskTooLargeError,
 } from "./task-errors.ts";
 import { type TaskFeed, TaskLogTail } from "./task-feed.ts";
-import type { AppendRefusal, LogAppend, StoredTask, TaskLease } from "./task-store.ts";
+import type { AppendRefusal, LogAppend, StoredTask } from "./task-store.ts";
+import type { TaskLease } from "./turn-store.ts";
 import { toStatusUpdate, toTaskMessageFromAgent, withDiscardedMessageIds } from "./to-task-event.ts";
 import {
   buildTaskWithTurnMessage,

@@ -10,7 +10,7 @@ import type {
 } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
 import type { StepExecution } from "./steps/turn-steps.ts";
-import type { TaskStore } from "./task-store.ts";
+import type { SessionStore } from "./session-repository.ts";
 
 /** Content of a message from an agent. The engine adds the ids and the role of the message. */
 export type AgentMessage = Pick<Message, "parts"> &
@@ -195,7 +195,7 @@ export interface Agent {
    * server calls `execute`. An agent of a framework can keep the framework's sessions in `sessionRepository`. If several
    * servers serve the agent, each server calls `useStore`.
    */
-  useStore?(store: Pick<TaskStore, "name" | "sessionRepository">, agentId: string): void;
+  useStore?(store: SessionStore, agentId: string): void;
   /**
    * Handles the cancellation of a task that waits for its user and therefore has no running agent. `task` is
    * the task before the cancellation, and `metadata` is the metadata of the CancelTask request. The server

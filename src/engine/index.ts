@@ -73,13 +73,13 @@ export type {
   SessionListQuery,
   SessionPage,
   SessionRepository,
+  SessionStore,
   SessionStateChange,
   SessionStateLevel,
   SessionSummary,
   StoredSession,
 } from "./session-repository.ts";
 export type { TaskListCursor } from "./task-store.ts";
-export type { TaskOverview, TaskOverviewEntry, TaskOverviewPage, TaskOverviewQuery } from "./task-store.ts";
 export type { StoreGauges } from "./store-health.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { TaskTurnStatus } from "./decide-message-outcome.ts";
@@ -93,7 +93,7 @@ export type {
   TaskRequest,
   TaskRequestAnswer,
 } from "./nodes/node-store.ts";
-export type { ClaimedTask, TaskLease, TaskLeases, UnfinishedTask } from "./task-store.ts";
+export type { ClaimedTask, TaskLease, TurnStore, UnfinishedTask } from "./turn-store.ts";
 export type {
   DeletableTask,
   StoppedTaskQuery,

@@ -14,7 +14,7 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "./engine.fixture.ts";
-import type { TaskLease } from "./task-store.ts";
+import type { TaskLease } from "./turn-store.ts";
 
 const FENCE_AFTER_MS = 12_000;
 const CANCEL_GRACE_MS = 10_000;
@@ -29,7 +29,7 @@ function createFencedFixture(): EngineFixture & {
   const outage = { isDown: false };
   const released: TaskLease[] = [];
   let renewedAt = clock.monotonic();
-  const { leases: memoryLeases } = store;
+  const memoryLeases = store.turns;
   const leases = {
     ...memoryLeases,
     renew: async () => {
@@ -43,7 +43,7 @@ function createFencedFixture(): EngineFixture & {
     },
     getTimeUntilFence: () => renewedAt + FENCE_AFTER_MS - clock.monotonic(),
   };
-  Object.assign(store, { leases });
+  Object.assign(store, { turns: leases });
   return { ...createEngineFixture({ store, clock, cancelGraceMs: CANCEL_GRACE_MS }), outage, released };
 }
 

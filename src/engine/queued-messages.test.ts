@@ -102,7 +102,7 @@ describe("queued messages", () => {
       expect(await finishTurns(agent, 0, 3)).toEqual(["begin", "one", "two"]);
       expect(agent.runs.map(({ run }) => run.attempt)).toEqual([2, 1, 1]);
       expect(getHistoryTexts(await engine.getTask({ id: before.taskId }, alice)).at(-1)).toBe("two");
-      expect(await store.listTasksWithQueuedTurns()).toEqual([]);
+      expect(await store.turns.listQueued()).toEqual([]);
     },
   );
 
@@ -208,7 +208,7 @@ describe("queued messages", () => {
     expect(await getRejectionA2AErrorReasonForTest(engine.sendMessage(first, alice))).toBe(
       "UNSUPPORTED_OPERATION",
     );
-    expect(await store.listTasksWithQueuedTurns()).toEqual([]);
+    expect(await store.turns.listQueued()).toEqual([]);
     expect(agent.runs).toHaveLength(1);
   });
 
@@ -234,7 +234,7 @@ describe("queued messages", () => {
       "UNSUPPORTED_OPERATION",
     );
     expect(agent.runs).toHaveLength(0);
-    expect(await store.listTasksWithQueuedTurns()).toEqual([]);
+    expect(await store.turns.listQueued()).toEqual([]);
   });
 
   it("stay in a durable store when the server closes, and their senders may retry [E15]", async () => {
@@ -314,7 +314,7 @@ describe("queued messages", () => {
     }
     await flushEventLoopForTest();
     expect(getRunText(agent.runs.at(-1)!)).toBe("one");
-    expect(await store.listTasksWithQueuedTurns()).toEqual([]);
+    expect(await store.turns.listQueued()).toEqual([]);
   });
 
   it("are lost or repeated by no kill between two commits [E1, E9, E11]", async () => {
@@ -349,7 +349,7 @@ describe("queued messages", () => {
         const processed = getHistoryTexts(task).filter((text) => text !== "which?" && text !== "begin");
         expect(processed).toEqual(["one", "two", "three"].slice(0, processed.length));
         expect(processed).toEqual(expect.arrayContaining(accepted));
-        expect(await store.listTasksWithQueuedTurns()).toEqual([]);
+        expect(await store.turns.listQueued()).toEqual([]);
         void queued;
       }),
       { numRuns: 40 },

@@ -9,7 +9,8 @@ import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
-import type { ClaimedTask, TaskStore } from "./task-store.ts";
+import type { TaskStore } from "./task-store.ts";
+import type { ClaimedTask } from "./turn-store.ts";
 
 const SERVER_STOPPED_TEXT = "The server stopped while the agent was running; send the message again.";
 const STORE_FAILED_TEXT = "The task store failed while the agent was running; send the message again.";
@@ -81,7 +82,7 @@ async function restartTurnOrGetFailureReason(
     observer.onError?.({ where: "recovery", error: new A2AError("INTERNAL", text), taskId });
     return interruptionText;
   }
-  const steps = (await store.readSteps?.(scope, taskId, persisted.seq)) ?? [];
+  const steps = (await store.turns?.readSteps(scope, taskId, persisted.seq)) ?? [];
   if (isStopped()) throw createServerClosingError();
   try {
     const turn = turnFactory.createNextAttempt(scope, persisted, start.message);

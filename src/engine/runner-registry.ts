@@ -228,12 +228,12 @@ export class RunnerRegistry {
   /** Resolves with true if the store has not changed the task of a resting runner. */
   async #isCurrent({ scope, taskId, seq, lease }: ActiveTask): Promise<boolean> {
     const { store } = this.#context;
-    return (await store.isTaskUnchanged?.(scope, taskId, { seq, epoch: lease.epoch })) ?? false;
+    return (await store.turns?.isUnchanged(scope, taskId, { seq, epoch: lease.epoch })) ?? false;
   }
 
   #removeIdle(runner: ActiveTask): void {
     this.remove(runner);
-    if (this.#context.store.isTaskUnchanged && runner.canRest) {
+    if (this.#context.store.turns && runner.canRest) {
       runner.rest();
       this.#restingRunners.add(runner);
     }

@@ -81,6 +81,13 @@ export interface SessionRepository {
   ): boolean | Promise<boolean>;
 }
 
+/** A store that may keep sessions, such as the task store of a server. */
+export interface SessionStore {
+  /** Display name of the store. */
+  readonly name: string;
+  readonly sessionRepository?: SessionRepository;
+}
+
 export interface SessionPage {
   readonly sessions: readonly SessionSummary[];
   readonly total: number;

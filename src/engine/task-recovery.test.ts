@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../stores/index.ts";
 import { A2AError, getText, type Task } from "../protocol/index.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
-import type { AppendRefusal, LogAppend, TaskLease } from "./task-store.ts";
+import type { AppendRefusal, LogAppend } from "./task-store.ts";
+import type { TaskLease } from "./turn-store.ts";
 import {
   alice,
   collectSubscriptionEventsForTest,
@@ -188,22 +189,19 @@ describe.each(["fail", "restart", "resume"] as const)(
 describe("the recovery of tasks", () => {
   it("survives claims that fail, and reports each outage once [E17]", async () => {
     const { store, clock, errors, taskId, ...fixture } = await createInterruptedFixture("fail");
-    const { leases } = store;
+    const working = { ...store.turns };
     let claims = 0;
-    const failing = {
-      ...leases,
-      claim: () => {
-        claims++;
-        return Promise.reject(new Error("The disk is away."));
-      },
+    store.turns.claim = () => {
+      claims++;
+      return Promise.reject(new Error("The disk is away."));
     };
-    Object.assign(store, { leases: failing, isDown: false });
+    store.isDown = false;
     errors.length = 0;
     await advanceInSteps(clock, 60_000);
     expect(claims).toBeGreaterThan(55);
     expect(claims).toBeLessThan(70);
     expect(errors.length).toBeLessThan(2);
-    Object.assign(store, { leases });
+    Object.assign(store.turns, working);
     await advanceInSteps(clock, 1000);
     expect(await getState({ store, clock, errors, ...fixture }, taskId)).toBe("TASK_STATE_FAILED");
   });
@@ -213,8 +211,8 @@ describe("the recovery of tasks", () => {
     const gate = Promise.withResolvers<void>();
     const attempts: string[] = [];
     const released = new Set<string>();
-    const release = store.leases.release.bind(store.leases);
-    store.leases.release = async (lease) => {
+    const release = store.turns.release.bind(store.turns);
+    store.turns.release = async (lease) => {
       await gate.promise;
       attempts.push(lease.taskId);
       if (attempts.filter((taskId) => taskId === lease.taskId).length === 1)
@@ -278,7 +276,7 @@ describe("the recovery of tasks", () => {
   it("stops a turn whose lease another node has taken over [E17]", async () => {
     const store = new MemoryStore();
     let lost: TaskLease[] = [];
-    Object.assign(store, { leases: { ...store.leases, renew: async () => lost.splice(0) } });
+    Object.assign(store, { turns: { ...store.turns, renew: async () => lost.splice(0) } });
     const { engine, agent, clock } = createEngineFixture({ store });
     await engine.open();
     const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);

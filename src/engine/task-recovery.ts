@@ -2,7 +2,8 @@ import { A2AError } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
 import { Poller } from "./nodes/poller.ts";
-import type { ClaimedTask, LogAppend, TaskLease, TaskStore } from "./task-store.ts";
+import type { LogAppend, TaskStore } from "./task-store.ts";
+import { ProcessLeases, type ClaimedTask, type TaskLease, type TurnStore } from "./turn-store.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 
@@ -40,6 +41,7 @@ interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
  */
 export class TaskRecovery {
   readonly #context: TaskRecoveryServiceDependencies;
+  readonly #leases: Pick<TurnStore, keyof ProcessLeases | "waitingTurnPollMs">;
   #leasesToRelease: LeaseToRelease[] = [];
   #currentRelease: Promise<void> | undefined;
   /** Tasks that this node has abandoned and not settled yet. */
@@ -61,7 +63,8 @@ export class TaskRecovery {
   constructor(context: Omit<TaskRecoveryServiceDependencies, "isStopped">) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
     this.#suspectTurns = new SuspectTurnQueue(context.clock, (task) => this.#startSuspectTurn(task));
-    const { waitingTurnPollMs: pollMs } = context.store.leases;
+    this.#leases = context.store.turns ?? new ProcessLeases(context.store);
+    const { waitingTurnPollMs: pollMs } = this.#leases;
     if (pollMs !== undefined)
       this.#waitingTurnPoller = new Poller(
         context.clock,
@@ -104,8 +107,8 @@ export class TaskRecovery {
    * failed.
    */
   async #startQueuedTurns(): Promise<void> {
-    const { agentId, store, runners } = this.#context;
-    for (const { scope, taskId } of await store.listTasksWithQueuedTurns()) {
+    const { agentId, runners } = this.#context;
+    for (const { scope, taskId } of await this.#leases.listQueued()) {
       if (scope.agent !== agentId) continue;
       const runner = await runners.openForRecovery(scope, taskId);
       // The release of an idle runner starts its first queued turn.
@@ -130,10 +133,10 @@ export class TaskRecovery {
   }
 
   async #claimAndStartWaitingTurns(): Promise<number> {
-    const { store, agentId, turnAdmission } = this.#context;
+    const { agentId, turnAdmission } = this.#context;
     const limit = Math.min(turnAdmission.freeRunCount, MAX_TASKS_PER_CLAIM);
     if (limit === 0 || this.#state !== "started" || !this.#context.startsTurns()) return 0;
-    const claimed = await store.leases.claim(agentId, limit, "waiting");
+    const claimed = await this.#leases.claim(agentId, limit, "waiting");
     await this.#recoverAll(claimed);
     // Another node may have room for the turns that this node could not start.
     if (this.#areTurnsWaitingForRoom) await this.releaseAbandonedLeases();
@@ -166,7 +169,7 @@ export class TaskRecovery {
       if (!runners.findLive(lease.scope, lease.taskId)?.mustKeepTurnInStore) {
         if (handover) await store.commit([handover]);
         else {
-          await store.leases.release(lease);
+          await this.#leases.release(lease);
           if (!waitsForRoom) this.#lostTaskIds.add(lease.taskId);
         }
       }
@@ -202,7 +205,7 @@ export class TaskRecovery {
   }
 
   #computeDelayMs(): number {
-    const { renewIntervalMs } = this.#context.store.leases;
+    const { renewIntervalMs } = this.#leases;
     if (this.#failedPasses === 0)
       return this.#areTurnsWaitingForRoom ? Math.min(ROOM_POLL_MS, renewIntervalMs) : renewIntervalMs;
     return Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 2 ** (this.#failedPasses - 1));
@@ -228,8 +231,8 @@ export class TaskRecovery {
 
   /** Renews the leases and stops the turns whose leases are lost. */
   async #abandonLostTasks(): Promise<void> {
-    const { store, runners } = this.#context;
-    for (const { scope, taskId, epoch } of await store.leases.renew()) {
+    const { runners } = this.#context;
+    for (const { scope, taskId, epoch } of await this.#leases.renew()) {
       const runner = runners.findLive(scope, taskId);
       // A newer turn of this node can hold a newer lease of the task.
       if (runner && runner.lease.epoch <= epoch) runner.onCommitFailed("conflict");
@@ -237,7 +240,7 @@ export class TaskRecovery {
   }
 
   async #recoverAllLostTasks(): Promise<void> {
-    const { store, agentId } = this.#context;
+    const { agentId } = this.#context;
     this.#areTurnsWaitingForRoom = false;
     while (this.#state === "started" && this.#context.startsTurns() && !this.#areTurnsWaitingForRoom) {
       const limit = this.#computeLostTurnLimit();
@@ -245,7 +248,7 @@ export class TaskRecovery {
         this.#areTurnsWaitingForRoom = true;
         return;
       }
-      const claimed = await store.leases.claim(agentId, limit, "lost");
+      const claimed = await this.#leases.claim(agentId, limit, "lost");
       if (claimed.length === 0) return;
       this.#context.onNodesLost();
       await this.#suspectTurns.add(claimed.filter(isSuspect).toSorted(compareSuspects));
@@ -394,12 +397,12 @@ export class LeaseFence {
 
   /** Watches the leases until `stop`, if the leases of the store can end before their process. */
   watch(): void {
-    const { leases } = this.#context.store;
-    const untilFenceMs = leases.getTimeUntilFence?.();
-    if (untilFenceMs === undefined) return;
+    const { turns } = this.#context.store;
+    const untilFenceMs = turns?.getTimeUntilFence?.();
+    if (!turns || untilFenceMs === undefined) return;
     if (untilFenceMs <= 0) this.#stopTurns();
     void this.#context.renewDuringRecovery().catch(() => {});
-    const { renewIntervalMs } = leases;
+    const { renewIntervalMs } = turns;
     const delayMs = untilFenceMs > 0 ? Math.min(untilFenceMs, renewIntervalMs) : renewIntervalMs;
     this.#cancelTimer = this.#context.clock.schedule(delayMs, () => this.watch());
   }

@@ -1,12 +1,11 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
-import type { StoreGauges, StoreHealth, StoreMigrationListener } from "./store-health.ts";
-import type { SessionRepository } from "./session-repository.ts";
-import type { NodeHints, NodeStore } from "./nodes/node-store.ts";
+import type { StoreHealth, StoreMigrationListener } from "./store-health.ts";
+import type { NodeStore } from "./nodes/node-store.ts";
 import type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
-import type { TaskDeletionStore } from "./task-deletion-store.ts";
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
+import type { TurnStore } from "./turn-store.ts";
 
 /** Events to append to the log of one task. The store appends either all or none of the events. */
 export interface LogAppend {
@@ -171,31 +170,14 @@ export interface StoredTask {
  * Storage for tasks. A store keeps an append-only log of events for each task, and computes each task from
  * its log. Reads return only committed data. Reads cannot find the tasks of other scopes. If the store is
  * unavailable, its methods reject with an error of any type. If `commit` rejects, the store has stored none
- * of the appends.
+ * of the appends. A store without an optional member works without its feature.
  */
 export interface TaskStore {
   /** Display name of the store, for example `sqlite:.colloquy/tasks.db`. */
   readonly name: string;
-  /** True if the store uses `LogAppend.snapshot` to shorten later loads. */
-  readonly usesSnapshots: boolean;
-  /**
-   * True if another process can open the store later and find all data. If the store is durable, unfinished
-   * turns can wait for the next process.
-   */
-  readonly isDurable?: boolean;
-  /**
-   * Ability of the store to commit. While the store cannot commit, the engine refuses new messages at once,
-   * and keeps the pending events of running agents for a later commit. Without `health`, the engine retries
-   * each failed commit a few times.
-   */
-  readonly health?: StoreHealth;
-  /** Returns measurements for the operator. The function uses no `this`. Stores without gauges omit the function. */
-  readonly readGauges?: () => StoreGauges;
   /** Opens the store. `onMigration` receives the progress of a migration of earlier data. */
   open(onMigration?: StoreMigrationListener): Promise<void>;
   close(): Promise<void>;
-  /** Copies everything that the open store can read to the new file `target`. Stores without a file omit the function. */
-  backUp?(target: string): Promise<void>;
   /**
    * Commits the appends of many tasks in one transaction. Resolves with one result per append when the
    * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result is
@@ -209,15 +191,6 @@ export interface TaskStore {
   ): Promise<readonly (AppendRefusal | undefined)[]>;
   /** Resolves with a task. The caller of `load` owns the returned task and may fold events into the task. */
   load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined>;
-  /**
-   * Resolves with true if a loaded task is still current: the task has no running and no queued turn, and its
-   * log and epoch are unchanged. Without `isTaskUnchanged`, the engine loads a task again for each turn.
-   */
-  isTaskUnchanged?(
-    scope: TaskScope,
-    taskId: string,
-    loaded: Pick<StoredTask, "seq" | "epoch">,
-  ): Promise<boolean>;
   /**
    * Resolves with the task's events after the sequence number `after`, in order and without gaps. The list
    * ends after `limit.events` events, or as soon as the total JSON size exceeds `limit.maxBytes`.
@@ -234,151 +207,23 @@ export interface TaskStore {
     scope: TaskScope,
     messageId: string,
   ): StoredMessage | undefined | Promise<StoredMessage | undefined>;
+  /** True if the store uses `LogAppend.snapshot` to shorten later loads. Default: false. */
+  readonly usesSnapshots?: boolean;
   /**
-   * Resolves with the stored steps of the turn that began at the sequence number `turnSeq`. Stores without the function
-   * keep no steps, and a later attempt at a turn executes all steps again.
+   * True if another process can open the store later and find all data. If the store is durable, unfinished
+   * turns can wait for the next process. A durable store requires `turns`. Default: false.
    */
-  readSteps?(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]>;
-  /** Resolves with all tasks of all scopes that have a running turn, whichever node runs the turn. */
-  listUnfinished(): Promise<UnfinishedTask[]>;
-  /** Leases of this node on the tasks with a running turn. */
-  readonly leases: TaskLeases;
+  readonly isDurable?: boolean;
+  /**
+   * Ability of the store to commit. While the store cannot commit, the engine refuses new messages at once,
+   * and keeps the pending events of running agents for a later commit. Without `health`, the engine retries
+   * each failed commit a few times.
+   */
+  readonly health?: StoreHealth;
+  /** The turns of the tasks. Without this port, all turns end with the process, and steps are not stored. */
+  readonly turns?: TurnStore;
   /** Access to the other nodes of the store. Stores that only one process can open omit it. */
   readonly nodes?: NodeStore;
-  /** Hints between the nodes of the store. Without hints, the nodes poll. */
-  readonly hints?: NodeHints;
-  /** Resolves with the tasks of all scopes that have queued turns, except those whose turn another living node runs. */
-  listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
-  /**
-   * Storage for the sessions of agent frameworks in the database of the tasks. Without this member, sessions need a
-   * separate storage.
-   */
-  readonly sessionRepository?: SessionRepository;
-  /** Deletion of tasks. Stores without a `deletionStore` keep all tasks. */
-  readonly deletionStore?: TaskDeletionStore;
-  /** Lists of the tasks of all callers. Stores without an `overview` do not support operators. */
-  readonly overview?: TaskOverview;
-  /** Absolute path of the store's file, if the store consists of one file. */
-  readonly filePath?: string;
-}
-
-/** Identifies one lease on a task. A later lease on the same task has a higher epoch. */
-export interface TaskLease {
-  readonly scope: TaskScope;
-  readonly taskId: string;
-  /** Increases with each claim of the task by a node, and with `LogAppend.incrementsEpoch`. */
-  readonly epoch: number;
-}
-
-/** A task with a running turn, according to the store. The node that ran the turn may have failed. */
-export interface UnfinishedTask {
-  readonly scope: TaskScope;
-  readonly taskId: string;
-  readonly contextId: string;
-  readonly seq: number;
-  readonly state: TaskState;
-  readonly timestamp: string;
-  /**
-   * Persisted turn of the task, if the store has a turn. A task without a persisted turn fails after a
-   * restart of the server.
-   */
-  readonly turn?: TurnRestartData;
-}
-
-export interface ClaimedTask extends UnfinishedTask, TaskLease {
-  /** True if a request to cancel the task waits for its answer. Default: false. */
-  readonly isCancelRequested?: boolean;
-}
-
-/**
- * The leases of one node. A node may append to a task with a running turn only while the node holds the task's
- * lease. A node acquires a lease with the append that begins a turn, or with `claim`. The node releases the
- * lease with the append that ends the turn, or with `release`. If only one process can open a store, the node
- * is the process: its leases end with the process and never expire before.
- */
-export interface TaskLeases {
-  /** Interval in milliseconds at which the node must call `renew` in order to keep its leases. */
-  readonly renewIntervalMs: number;
-  /**
-   * Interval in milliseconds at which a node looks for waiting turns. `undefined` if only one process can open the
-   * store, because this process knows its waiting turns.
-   */
-  readonly waitingTurnPollMs?: number;
-  /**
-   * Claims up to `limit` tasks of the agent that have a running turn, although no living node holds their
-   * lease. The claim increments the epoch of each task, so that the store rejects appends of the earlier
-   * holder. `lost` limits the claim to tasks of nodes that have stopped without a release, and `waiting` to tasks that
-   * no node holds because their lease is released. Stores without `waitingTurnPollMs` always claim both.
-   */
-  claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]>;
-  /** Extends all leases of the node. Resolves with the leases that the node has lost since the last call. */
-  renew(): Promise<readonly TaskLease[]>;
-  /**
-   * Returns the time in milliseconds until this node must stop its turns, because it could not renew its leases. The time
-   * ends before the leases, on a monotonic clock that starts with the request of the last successful renewal. Absent if
-   * leases end with the process.
-   */
-  getTimeUntilFence?(): number;
-  /**
-   * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older
-   * epoch is ignored.
-   */
-  release(lease: TaskLease): Promise<void>;
-}
-
-/** Selects tasks of one or all callers. All conditions must be met. */
-export interface TaskOverviewQuery {
-  /** The scopes whose tasks are listed. By default, the list contains the tasks of all callers. */
-  readonly scopes?: readonly TaskScope[];
-  /** Id of the agent in a list of the tasks of all callers. Default: all agents. */
-  readonly agent?: string;
-  readonly contextId?: string;
-  readonly status?: TaskState;
-  /** Earliest status time, inclusive, in ISO 8601 UTC with milliseconds. */
-  readonly statusSince?: string;
-  /** Latest status time, inclusive, in ISO 8601 UTC with milliseconds. */
-  readonly statusUntil?: string;
-  /** Words of the task's messages and artifacts. Only stores with `searchesText` support the condition. */
-  readonly text?: string;
-  /** Position in the list. The page begins after this position. */
-  readonly after?: TaskListCursor;
-  /** Maximum number of tasks on the page. */
-  readonly limit: number;
-}
-
-/** A task in an overview, without its content. */
-export interface TaskOverviewEntry extends TaskListCursor {
-  readonly scope: TaskScope;
-  readonly contextId: string;
-  readonly state: TaskState;
-  /** Sequence number of the task's last event. */
-  readonly seq: number;
-}
-
-export interface TaskOverviewPage {
-  /** Tasks with the newest status first. */
-  readonly tasks: readonly TaskOverviewEntry[];
-  /** True if at least one more task follows the returned tasks. */
-  readonly hasMore: boolean;
-}
-
-/** Lists the tasks of all callers for operators, and the tasks of one caller with more filters than `TaskStore.list`. */
-export interface TaskOverview {
-  /** Whether queries may contain `text`, because `startTextIndex` has been called. */
-  readonly searchesText: boolean;
-  /**
-   * Starts to index the text of tasks, also of the stored tasks. The store indexes a task soon after its turn has ended.
-   * Stores that cannot index text omit the function.
-   */
-  startTextIndex?(): Promise<void>;
-  /**
-   * Creates the indexes that lists of the tasks of all callers need, unless they exist. Servers with the option
-   * `operator` call the function after `open`.
-   */
-  prepareForAllCallers(): Promise<void>;
-  list(query: TaskOverviewQuery): Promise<TaskOverviewPage>;
-  /** Resolves with the scope of a task, or with `undefined` if no caller has the task. */
-  findScope(agent: string, taskId: string): Promise<TaskScope | undefined>;
 }

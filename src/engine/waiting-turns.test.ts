@@ -13,7 +13,7 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "./engine.fixture.ts";
-import type { TaskLeases } from "./task-store.ts";
+import type { TurnStore } from "./turn-store.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 
 const scope = createTestTaskScopeForCaller(alice);
@@ -22,10 +22,10 @@ const scope = createTestTaskScopeForCaller(alice);
 class SharedStore extends MemoryStore {
   constructor() {
     super();
-    const { leases } = this;
+    const leases = this.turns;
     Object.assign(this, {
       isDurable: true,
-      leases: {
+      turns: {
         ...leases,
         waitingTurnPollMs: 250,
         claim: async (agent: string, limit: number, which?: "lost" | "waiting") =>
@@ -109,14 +109,14 @@ describe("a node that starts agents", () => {
     await commitWaitingTurn(store);
     // The claim of the poller has taken the turn in the store, but its result has not arrived.
     const answer = new Deferred();
-    const leases = { ...store.leases };
+    const leases = { ...store.turns };
     let claims = 0;
-    const claimSlowly: TaskLeases["claim"] = async (...args) => {
+    const claimSlowly: TurnStore["claim"] = async (...args) => {
       const claimed = await leases.claim(...args);
       if (args[2] === "waiting" && ++claims === 1) await answer.promise;
       return claimed;
     };
-    Object.assign(store.leases, { claim: claimSlowly });
+    Object.assign(store.turns, { claim: claimSlowly });
     node.clock.advance(250);
     await flushEventLoopForTest();
     expect(claims).toBe(1);

@@ -24,7 +24,12 @@ export type {
 export type { RetentionOptions, RetentionPeriods } from "../retention/index.ts";
 export type { LogFormat, LogObserverOptions } from "../logging/index.ts";
 export { createLogObserver } from "../logging/index.ts";
-export type { MemoryStoreOptions, PostgresStoreOptions, SqliteStoreOptions } from "../stores/index.ts";
+export type {
+  MemoryStoreOptions,
+  PostgresStoreOptions,
+  ServerStore,
+  SqliteStoreOptions,
+} from "../stores/index.ts";
 export { MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
 export type {
   CallerAgentAccess,

@@ -5,7 +5,6 @@ import {
   withSafeListeners,
   type Agent,
   type Observer,
-  type TaskStore,
   generateErrorId,
 } from "../engine/index.ts";
 import { getSharedRedactor, resolveObserver } from "../logging/index.ts";
@@ -31,10 +30,11 @@ import { DEFAULT_HEARTBEAT_MS, SUPPORTED_A2A_VERSIONS, type ServerOptions } from
 import type { ServerPlatform } from "./server-platform.ts";
 import { combineObservers } from "./telemetry/combine-observers.ts";
 import { TrafficRecording } from "./traffic/traffic-recording.ts";
+import type { ServerStore } from "./resolve-store.ts";
 
 /** The parts of a server that exist before its store is open. */
 export interface ServerParts {
-  readonly store: TaskStore;
+  readonly store: ServerStore;
   readonly observer: Observer;
   readonly telemetry: ReturnType<ServerPlatform["createTelemetry"]>;
   readonly trafficRecording: TrafficRecording | undefined;
@@ -232,14 +232,14 @@ function isServerFault({ reason, cause }: A2AError): boolean {
 
 /** Throws an error if an option of the server needs an ability that the store does not have. */
 function assertStoreSupportsOptions(
-  { name, nodes, overview }: TaskStore,
+  { name, nodes, overview }: ServerStore,
   { role = "all", operator, textIndex }: Pick<ServerOptions, "role" | "operator" | "textIndex">,
 ): void {
   if (role !== "all" && !nodes)
     throw new Error(
       `"role" is ${JSON.stringify(role)}, but only one server can use the store ${name}; use a postgres:// store.`,
     );
-  if (textIndex && !overview?.startTextIndex)
+  if (textIndex && !overview?.textIndex)
     throw new Error(
       `"textIndex" requires a store with a text index, which ${name} does not have; use the memory, SQLite, or PostgreSQL store.`,
     );

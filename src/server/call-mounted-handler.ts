@@ -1,4 +1,4 @@
-import type { Observer, TaskStore } from "../engine/index.ts";
+import type { Observer } from "../engine/index.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import type { CallerAgentAccess } from "./caller-agent-access.ts";
@@ -14,10 +14,11 @@ import { getHttpStatus, reportRequest } from "./report-request.ts";
 import type { RouterContext } from "./router.ts";
 import { parseTraceContext } from "../protocol/index.ts";
 import { runInTraceScope } from "../telemetry/index.ts";
+import type { ServerStore } from "./resolve-store.ts";
 
 /** What a mounted handler needs of its server. */
 interface MountedHandlerHost {
-  readonly store: TaskStore;
+  readonly store: ServerStore;
   readonly observer: Observer;
   readonly routerContext: RouterContext;
   /** Authenticates operators. Undefined if the server has no operators. */

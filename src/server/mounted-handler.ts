@@ -1,4 +1,4 @@
-import type { Caller, Observer, TaskStore } from "../engine/index.ts";
+import type { Caller, Observer } from "../engine/index.ts";
 import { authenticateCaller } from "./auth/authenticator.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
@@ -6,6 +6,7 @@ import type { OperatorAccess } from "./operator-access.ts";
 import type { CallerAgentAccess } from "./caller-agent-access.ts";
 import { createTaskLogAccess, limitTaskLogAccess, type TaskLogAccess } from "./task-log-access.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
+import type { ServerStore } from "./resolve-store.ts";
 
 /** A request handler on the same port as the server's agents, such as another API for the agents. */
 export interface MountedHandler {
@@ -48,7 +49,7 @@ const IN_PROCESS_URL = "http://localhost";
 export async function authenticateAndCreateAgentAccess(
   request: HttpRequest,
   context: RouterContext,
-  store: TaskStore,
+  store: ServerStore,
 ): Promise<CallerAgentAccess> {
   const caller = await authenticateCaller(request, context.authenticate);
   return createAgentAccess(request, caller, context, store);
@@ -59,7 +60,7 @@ export function createAgentAccess(
   request: HttpRequest,
   caller: Caller,
   context: RouterContext,
-  store: TaskStore,
+  store: ServerStore,
 ): CallerAgentAccess {
   const inProcessContext: RouterContext = {
     ...context,
@@ -81,7 +82,7 @@ export function createAgentAccess(
 function createLimitedTaskLogAccess(
   caller: Caller,
   { agents }: Pick<RouterContext, "agents">,
-  store: TaskStore,
+  store: ServerStore,
 ): TaskLogAccess {
   const access = createTaskLogAccess(store, caller, [...agents.keys()]);
   const { contextScope } = caller;

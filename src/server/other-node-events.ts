@@ -5,10 +5,9 @@ import {
   type FollowedPosition,
   type NodeHint,
   type Observer,
-  type TaskOverviewEntry,
   type TaskScope,
-  type TaskStore,
 } from "../engine/index.ts";
+import type { ServerStore, TaskOverviewEntry } from "./resolve-store.ts";
 
 /** Time in milliseconds between a hint and the read of the new events, in which further hints arrive. */
 const READ_DELAY_MS = 100;
@@ -52,7 +51,7 @@ interface OtherNodeEventsOptions {
  * and the newest working tasks.
  */
 export class OtherNodeEvents {
-  readonly #store: TaskStore;
+  readonly #store: ServerStore;
   readonly #options: OtherNodeEventsOptions;
   readonly #positions = new LruCache<KnownPosition>(MAX_KNOWN_TASKS);
   readonly #waitingTaskIds = new Set<string>();
@@ -70,7 +69,7 @@ export class OtherNodeEvents {
   #isPolling = false;
   #isReading = false;
 
-  constructor(store: TaskStore, options: OtherNodeEventsOptions) {
+  constructor(store: ServerStore, options: OtherNodeEventsOptions) {
     this.#store = store;
     this.#options = options;
   }
@@ -79,7 +78,7 @@ export class OtherNodeEvents {
     this.#isStarted = true;
     if (this.#options.pollsTaskList)
       this.#pollTimer ??= setInterval(() => void this.#poll(), POLL_DELAY_MS).unref();
-    this.#stopHints ??= this.#store.hints?.onHint((hint) => this.#addHint(hint));
+    this.#stopHints ??= this.#store.nodes?.hints?.onHint((hint) => this.#addHint(hint));
   }
 
   stop(): void {
@@ -104,8 +103,8 @@ export class OtherNodeEvents {
   }
 
   async #poll(): Promise<void> {
-    const { overview, hints, nodes } = this.#store;
-    if (!overview || this.#isPolling || hints?.isReceiving || !nodes?.hasOtherNodes) return;
+    const { overview, nodes } = this.#store;
+    if (!overview || this.#isPolling || !nodes?.hasOtherNodes || nodes.hints?.isReceiving) return;
     this.#isPolling = true;
     const startMs = systemClock.now();
     const statusSince = new Date(this.#lastPollMs - MAX_CLOCK_DIFFERENCE_MS).toISOString();
@@ -193,7 +192,7 @@ export class OtherNodeEvents {
   #readChanges(
     positions: readonly KnownPosition[],
     maxBytesPerTask: number,
-  ): ReturnType<NonNullable<TaskStore["nodes"]>["readChanges"]> | undefined {
+  ): ReturnType<NonNullable<ServerStore["nodes"]>["readChanges"]> | undefined {
     const followed = positions.map((position): FollowedPosition => ({ ...position, turnStatus: "none" }));
     return this.#store.nodes?.readChanges(followed, maxBytesPerTask);
   }
@@ -201,7 +200,7 @@ export class OtherNodeEvents {
 
 /** Creates the reports for the handlers that listen to other nodes. Returns `undefined` if there is nothing to report. */
 export function createOtherNodeEvents(
-  store: TaskStore,
+  store: ServerStore,
   handlers: readonly OtherNodeEventListener[],
   options: Pick<OtherNodeEventsOptions, "listAgentIds" | "pollsTaskList">,
 ): OtherNodeEvents | undefined {
@@ -209,7 +208,7 @@ export function createOtherNodeEvents(
     .filter(({ onOtherNodeEvent }) => onOtherNodeEvent !== undefined)
     .map((handler) => withSafeListeners({ onEvent: (seen) => handler.onOtherNodeEvent?.(seen) }));
   const pollsTaskList = options.pollsTaskList && store.nodes !== undefined;
-  if ((!store.hints && !pollsTaskList) || listeners.length === 0) return undefined;
+  if ((!store.nodes?.hints && !pollsTaskList) || listeners.length === 0) return undefined;
   return new OtherNodeEvents(store, {
     ...options,
     pollsTaskList,

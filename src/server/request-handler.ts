@@ -1,7 +1,6 @@
 import {
   generateErrorId,
   type Observer,
-  type TaskStore,
   STORE_RETRY_AFTER_SECONDS,
   type StoreHealth,
   type StoreState,
@@ -23,6 +22,7 @@ import type { StoreOpener } from "./store-opener.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
 import { isSameSecret } from "./is-same-secret.ts";
+import type { ServerStore } from "./resolve-store.ts";
 
 type ServerPathHandler = (request: HttpRequest) => HttpReply | Promise<HttpReply> | undefined;
 
@@ -30,7 +30,7 @@ interface RequestHandlerDependencies {
   readonly options: Pick<ServerOptions, "basePath" | "cors" | "healthEndpoints" | "role">;
   readonly routerContext: RouterContext;
   readonly observer: Observer;
-  readonly store: TaskStore;
+  readonly store: ServerStore;
   readonly storeOpener: StoreOpener;
   /** Bearer token of the endpoint `/tick`. Without a token, the endpoint does not exist. */
   readonly tickToken: string | undefined;

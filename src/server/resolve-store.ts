@@ -1,13 +1,14 @@
-import type { TaskStore } from "../engine/index.ts";
 import type { RetentionOptions } from "../retention/index.ts";
-import { MemoryStore } from "../stores/portable/index.ts";
+import { MemoryStore, type ServerStore } from "../stores/portable/index.ts";
+
+export type { ServerStore, TaskOverviewEntry, TaskOverviewQuery } from "../stores/portable/index.ts";
 
 /**
  * A task store, or text that selects a task store. The text is `memory`, `sqlite:` followed by a file path, or the URL
  * of a PostgreSQL database.
  */
 export type StoreOption =
-  | TaskStore
+  | ServerStore
   | "memory"
   | `sqlite:${string}`
   | `postgres://${string}`
@@ -21,8 +22,8 @@ export type StoreOption =
 export function resolveStore(
   option: StoreOption,
   retention: RetentionOptions | false,
-  createStoreFromText: (text: string) => TaskStore,
-): TaskStore {
+  createStoreFromText: (text: string) => ServerStore,
+): ServerStore {
   if (option === "memory") return createMemoryStore(retention);
   if (retention !== false && retention.maxFinishedTasks !== undefined)
     throw new Error(

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Agent, TaskStore } from "../engine/index.ts";
+import type { Agent } from "../engine/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { DueWorkOptions, DueWorkReport } from "./due-work.ts";
 import type { GrpcOptions } from "./bindings/grpc.ts";
 import type { StoreMaintenance } from "./maintenance/store-maintenance.ts";
+import type { ServerStore } from "./resolve-store.ts";
 
 /** Options for `Server.listen`. */
 export interface ListenOptions {
@@ -100,7 +101,7 @@ export interface Server {
    */
   processDueWork(options?: DueWorkOptions): Promise<DueWorkReport>;
   /** The task store of the server, which the rest of the application can also use. */
-  readonly store: TaskStore;
+  readonly store: ServerStore;
   /** Aborts running agents, ends event streams, stops listening, and closes the task store. */
   close(options?: CloseOptions): Promise<void>;
 }

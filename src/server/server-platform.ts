@@ -1,4 +1,4 @@
-import type { createNodeCooperation, Observer, TaskStore } from "../engine/index.ts";
+import type { createNodeCooperation, Observer } from "../engine/index.ts";
 import type { RetentionOptions } from "../retention/index.ts";
 import type { openTrafficRecord } from "../trace/recording/index.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
@@ -13,6 +13,7 @@ import type { RouterContext } from "./router.ts";
 import type { ListenOptions, Server, ServerAddress } from "./server-interface.ts";
 import type { ServerOptions } from "./server-options.ts";
 import type { ServerTelemetry, ServerTelemetryDependencies } from "./telemetry/server-telemetry.ts";
+import type { ServerStore } from "./resolve-store.ts";
 
 /**
  * The parts of a server that depend on the runtime. The folder `node` has the parts for Node.js, Bun, and Deno. The
@@ -22,11 +23,11 @@ export interface ServerPlatform {
   /** The environment variables of the process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Creates the task store that the option `store` selects, but does not open it. */
-  resolveStore(option: StoreOption | undefined, retention: RetentionOptions | false): TaskStore;
+  resolveStore(option: StoreOption | undefined, retention: RetentionOptions | false): ServerStore;
   /** Returns `undefined` if the server sends no push notifications. */
   createPushService(
     options: PushOptions | false | undefined,
-    store: TaskStore,
+    store: ServerStore,
     observer: Observer,
   ): PushService | undefined;
   createTelemetry(

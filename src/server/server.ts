@@ -1,4 +1,4 @@
-import { systemClock, type Agent, type TaskStore } from "../engine/index.ts";
+import { systemClock, type Agent } from "../engine/index.ts";
 import { explainMissingAwait } from "../usage-checks/index.ts";
 import { assembleServer, type ServerParts } from "./assemble-server.ts";
 import { callMountedHandler } from "./call-mounted-handler.ts";
@@ -27,6 +27,7 @@ import {
 import { assertValidOptions, type ServerOptions } from "./server-options.ts";
 import type { ServerListener, ServerPlatform } from "./server-platform.ts";
 import { StoreOpener } from "./store-opener.ts";
+import type { ServerStore } from "./resolve-store.ts";
 
 /** Creates a server for the runtime of a platform. */
 export function createServerOnPlatform(
@@ -42,7 +43,7 @@ export function createServerOnPlatform(
 }
 
 class AgentServer implements Server {
-  readonly store: TaskStore;
+  readonly store: ServerStore;
   readonly maintenance: StoreMaintenanceService;
   readonly fetch: Server["fetch"];
   readonly listener: Server["listener"];
@@ -200,7 +201,7 @@ class AgentServer implements Server {
     });
     await store.open((report) => observer.onStoreMigration?.(report));
     if (this.#options.operator) await store.overview?.prepareForAllCallers();
-    if (this.#options.textIndex) await store.overview?.startTextIndex?.();
+    if (this.#options.textIndex) await store.overview?.textIndex?.start();
     this.#parts.otherNodeEvents?.start();
     for (const engine of agents.listEngines()) await engine.open();
     pushService?.outbox.open();

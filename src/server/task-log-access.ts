@@ -1,13 +1,6 @@
-import {
-  isAgentInScope,
-  isContextInScope,
-  type ContextScope,
-  type TaskOverviewEntry,
-  type TaskOverviewQuery,
-  type TaskScope,
-  type TaskStore,
-} from "../engine/index.ts";
+import { isAgentInScope, isContextInScope, type ContextScope, type TaskScope } from "../engine/index.ts";
 import { A2AError, type LogEvent } from "../protocol/index.ts";
+import type { ServerStore, TaskOverviewEntry, TaskOverviewQuery } from "./resolve-store.ts";
 
 /** Conditions and position of a task list. */
 export type TaskListConditions = Omit<TaskOverviewQuery, "scopes">;
@@ -41,7 +34,7 @@ const EVENT_PAGE_LIMIT = { events: 512, maxBytes: 4 * 1024 * 1024 };
 
 /** Creates the access to the tasks of one caller. Each query names the scopes of the caller, and no other scopes. */
 export function createTaskLogAccess(
-  store: TaskStore,
+  store: ServerStore,
   owner: Pick<TaskScope, "tenant" | "principal">,
   agentIds: readonly string[],
 ): TaskLogAccess {
@@ -51,7 +44,7 @@ export function createTaskLogAccess(
     agent,
   });
   return {
-    searchesText: store.overview?.searchesText ?? false,
+    searchesText: store.overview?.textIndex?.isStarted ?? false,
     list: (conditions) => {
       const { agent } = conditions;
       const agents = agent === undefined ? agentIds : agentIds.filter((id) => id === agent);
@@ -94,7 +87,7 @@ export function limitTaskLogAccess(
 
 /** Returns a page of the store's overview, with the first event of each task. */
 export async function listTasksWithFirstEvents(
-  store: TaskStore,
+  store: ServerStore,
   query: TaskOverviewQuery,
 ): Promise<ListedTaskPage> {
   const { overview } = store;
@@ -103,7 +96,7 @@ export async function listTasksWithFirstEvents(
       "UNSUPPORTED_OPERATION",
       `The task store ${store.name} has no task overview; use the memory, SQLite, or PostgreSQL store.`,
     );
-  if (query.text !== undefined && !overview.searchesText)
+  if (query.text !== undefined && !overview.textIndex?.isStarted)
     throw new A2AError(
       "UNSUPPORTED_OPERATION",
       `The task store ${store.name} has no text index; remove the text from the query.`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FinishedStep, TaskStore } from "../engine/index.ts";
+import type { FinishedStep } from "../engine/index.ts";
 import {
   aliceTestTaskScope,
   bobTestTaskScope,
@@ -7,10 +7,11 @@ import {
   createTestLogAppend,
   createTestSubmittedTaskEvent,
 } from "./task-event-logs.fixture.ts";
+import type { TestStore } from "./test-store.fixture.ts";
 
 /** Defines the contract tests for the finished steps of running turns. */
 export function defineFinishedStepsContract(
-  getStore: () => TaskStore,
+  getStore: () => TestStore,
   append: (...args: Parameters<typeof createTestLogAppend>) => Promise<void>,
 ): void {
   const turn = { seq: 1, attempt: 1, request: {}, service: {} };
@@ -25,7 +26,7 @@ export function defineFinishedStepsContract(
   ): Promise<void> =>
     append(taskId, 0, [createTestSubmittedTaskEvent(taskId)], { turn, hasRunningTurn: true, ...options });
   async function readSteps(taskId = "t", scope = aliceTestTaskScope, turnSeq = 1): Promise<FinishedStep[]> {
-    const steps = (await getStore().readSteps?.(scope, taskId, turnSeq)) ?? [];
+    const steps = (await getStore().turns.readSteps(scope, taskId, turnSeq)) ?? [];
     return steps.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   }
 
@@ -75,7 +76,7 @@ export function defineFinishedStepsContract(
       await beginTurn("t", { steps: [createStep("a")] });
       await getStore().close();
       await getStore().open();
-      const [claimed] = await getStore().leases.claim(aliceTestTaskScope.agent, 10);
+      const [claimed] = await getStore().turns.claim(aliceTestTaskScope.agent, 10);
       expect(await readSteps()).toEqual([createStep("a")]);
       await append("t", 1, [], { steps: [createStep("b")], epoch: claimed?.epoch ?? 0 });
       expect(await readSteps()).toEqual([createStep("a"), createStep("b")]);
@@ -87,8 +88,8 @@ export function defineFinishedStepsContract(
       await append("t", 1, [], { turn: null, hasRunningTurn: false });
       expect(await readSteps()).toEqual([]);
       expect(await readSteps("u")).toEqual([createStep("a")]);
-      const tasks = (await getStore().deletionStore?.findMatchingTasks({ taskId: "u" }, 10)) ?? [];
-      await getStore().deletionStore?.deleteTasks(tasks, { budgetMs: 1000 });
+      const tasks = (await getStore().deletionStore.findMatchingTasks({ taskId: "u" }, 10)) ?? [];
+      await getStore().deletionStore.deleteTasks(tasks, { budgetMs: 1000 });
       expect(await readSteps("u")).toEqual([]);
     });
   });

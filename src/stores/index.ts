@@ -21,3 +21,12 @@ export {
   SqliteStore,
   type SqliteStoreOptions,
 } from "./sqlite/index.ts";
+export type {
+  ServerStore,
+  StoreFile,
+  TaskOverview,
+  TaskOverviewEntry,
+  TaskOverviewPage,
+  TaskOverviewQuery,
+  TextIndex,
+} from "./server-store.ts";

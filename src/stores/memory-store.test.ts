@@ -100,17 +100,17 @@ describe("MemoryStore", () => {
     });
     const values = vi.spyOn(SlotReuseMap.prototype, "values");
     const { agent } = aliceTestTaskScope;
-    const claimed = await store.leases.claim(agent, 256, "lost");
+    const claimed = await store.turns.claim(agent, 256, "lost");
     expect(claimed.map(({ taskId }) => taskId).toSorted()).toEqual(["lost-1", "lost-2"]);
-    expect(await store.leases.claim(agent, 256, "lost")).toEqual([]);
-    for (const lease of claimed.slice(0, 1)) await store.leases.release(lease);
-    expect(await store.leases.claim(agent, 256, "lost")).toMatchObject([{ taskId: claimed[0]?.taskId }]);
-    expect(await store.listTasksWithQueuedTurns()).toEqual([{ scope: aliceTestTaskScope, taskId: "queue" }]);
+    expect(await store.turns.claim(agent, 256, "lost")).toEqual([]);
+    for (const lease of claimed.slice(0, 1)) await store.turns.release(lease);
+    expect(await store.turns.claim(agent, 256, "lost")).toMatchObject([{ taskId: claimed[0]?.taskId }]);
+    expect(await store.turns.listQueued()).toEqual([{ scope: aliceTestTaskScope, taskId: "queue" }]);
     expect(values).not.toHaveBeenCalled();
     values.mockRestore();
     // A server that opens the store recovers the turns of all tasks.
     await store.open();
-    expect(await store.leases.claim(agent, 2_000, "lost")).toHaveLength(1_003);
+    expect(await store.turns.claim(agent, 2_000, "lost")).toHaveLength(1_003);
   });
 
   it("rejects limits of zero", () => {

@@ -4,10 +4,9 @@ import type {
   LogAppend,
   AppendRefusal,
   ClaimedTask,
-  FinishedStep,
   StoredTask,
   TaskLease,
-  TaskLeases,
+  TurnStore,
   DeletableTask,
   StoppedTaskQuery,
   StoreEvictions,
@@ -16,7 +15,6 @@ import type {
   TaskSelector,
   TaskListPage,
   TaskListQuery,
-  TaskOverview,
   PushStore,
   TaskScope,
   TaskStore,
@@ -45,6 +43,7 @@ import {
 } from "./memory-task-log.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "./process-lease.ts";
 import { isStopped, StoppedMemoryTasks } from "./stopped-memory-tasks.ts";
+import type { ServerStore, TaskOverview } from "./server-store.ts";
 
 const DEFAULT_MAX_FINISHED_TASKS = 10_000;
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
@@ -73,9 +72,8 @@ const assertKnownOptions = defineOptionNames<MemoryStoreOptions>()(
  * then the tasks that have waited longest. The messages and webhooks of an evicted task are also removed. The
  * store never evicts running tasks, tasks with queued messages, and the task that stopped last.
  */
-export class MemoryStore implements TaskStore {
+export class MemoryStore implements ServerStore {
   readonly name = "memory";
-  readonly usesSnapshots = false;
   readonly #scopes = new MemoryScopeRegistry();
   readonly #stoppedTasks: StoppedMemoryTasks;
   /** Tasks with a running turn without a lease, and tasks with queued turns. */
@@ -91,11 +89,21 @@ export class MemoryStore implements TaskStore {
     () => this.#textIndex,
     () => this.#startTextIndex(),
   );
-  readonly leases: TaskLeases = {
+  readonly turns: TurnStore = {
     renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
     claim: async (agent, limit) => this.#claim(agent, limit),
     renew: async () => [],
     release: async (lease) => this.#release(lease),
+    listQueued: async () => this.#listQueued(),
+    isUnchanged: async (scope, taskId, { seq, epoch }) => {
+      const log = this.#scopes.findLog(scope, taskId);
+      if (!log || log.hasRunningTurn || log.queuedTurns.length > 0) return false;
+      return getLastSeq(log) === seq && log.epoch === epoch;
+    },
+    readSteps: async (scope, taskId, turnSeq) => {
+      const steps = this.#scopes.findLog(scope, taskId)?.steps ?? [];
+      return steps.filter((step) => step.turnSeq === turnSeq);
+    },
   };
   readonly deletionStore: TaskDeletionStore = {
     listStoppedTasks: async (query) => this.#listStoppedTasks(query),
@@ -160,16 +168,6 @@ export class MemoryStore implements TaskStore {
     return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
   }
 
-  async isTaskUnchanged(
-    scope: TaskScope,
-    taskId: string,
-    { seq, epoch }: Pick<StoredTask, "seq" | "epoch">,
-  ): Promise<boolean> {
-    const log = this.#scopes.findLog(scope, taskId);
-    if (!log || log.hasRunningTurn || log.queuedTurns.length > 0) return false;
-    return getLastSeq(log) === seq && log.epoch === epoch;
-  }
-
   async readEvents(
     scope: TaskScope,
     taskId: string,
@@ -197,11 +195,7 @@ export class MemoryStore implements TaskStore {
     return this.#scopes.find(scope)?.messages.get(messageId);
   }
 
-  async readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
-    const steps = this.#scopes.findLog(scope, taskId)?.steps ?? [];
-    return steps.filter((step) => step.turnSeq === turnSeq);
-  }
-
+  /** Resolves with all tasks of all scopes that have a running turn. */
   async listUnfinished(): Promise<UnfinishedTask[]> {
     return [...this.#scopes.listLogs()].filter(({ hasRunningTurn }) => hasRunningTurn).map(toUnfinishedTask);
   }
@@ -230,7 +224,7 @@ export class MemoryStore implements TaskStore {
     else this.#recoverableTasks.delete(log);
   }
 
-  async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
+  #listQueued(): { scope: TaskScope; taskId: string }[] {
     return this.#recoverableTasks
       .toArray()
       .flatMap(({ scopeData, taskId, queuedTurns }) =>

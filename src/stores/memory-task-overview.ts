@@ -1,13 +1,8 @@
-import type {
-  TaskOverview,
-  TaskOverviewEntry,
-  TaskOverviewPage,
-  TaskOverviewQuery,
-} from "../engine/index.ts";
 import type { MemoryScopeRegistry } from "./memory-scope-registry.ts";
 import { getLastSeq, type MemoryTaskLog } from "./memory-task-log.ts";
 import type { MemoryTextIndex } from "./memory-text-index.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
+import type { TaskOverview, TaskOverviewEntry, TaskOverviewPage, TaskOverviewQuery } from "./server-store.ts";
 
 /** Creates the overview of a memory store. The first list loads the code that selects the tasks of a page. */
 export function createMemoryTaskOverview(
@@ -16,10 +11,12 @@ export function createMemoryTaskOverview(
   startTextIndex: () => Promise<void>,
 ): TaskOverview {
   return {
-    get searchesText() {
-      return findTextIndex() !== undefined;
+    textIndex: {
+      get isStarted() {
+        return findTextIndex() !== undefined;
+      },
+      start: startTextIndex,
     },
-    startTextIndex,
     prepareForAllCallers: async () => {},
     list: async (query) => listMemoryOverview(scopes, findTextIndex(), query),
     findScope: async (agent, taskId) => {

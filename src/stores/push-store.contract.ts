@@ -1,12 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type {
-  ClaimedWebhooks,
-  PushStore,
-  TaskScope,
-  TaskStore,
-  Webhook,
-  WebhookRegistration,
-} from "../engine/index.ts";
+import type { ClaimedWebhooks, PushStore, TaskScope, Webhook, WebhookRegistration } from "../engine/index.ts";
 import {
   aliceTestTaskScope,
   createTestLogAppend,
@@ -16,6 +9,7 @@ import {
   createTestStatusEvent,
   listDueTestWebhooks,
 } from "./task-event-logs.fixture.ts";
+import type { TestStore } from "./test-store.fixture.ts";
 
 export function createTestWebhookRegistration(
   id: string,
@@ -32,17 +26,17 @@ const getPushConfigIdsForTest = (webhooks: readonly Webhook[] | undefined): stri
  * `append` commits an append to that store.
  */
 export function definePushStoreContract(
-  getStore: () => TaskStore,
+  getStore: () => TestStore,
   append: (...args: Parameters<typeof createTestLogAppend>) => Promise<void>,
 ): void {
   describe("a webhook", () => {
-    let store: TaskStore;
+    let store: TestStore;
     let push: PushStore;
 
     beforeEach(async () => {
       store = getStore();
       expect(store.pushStore).toBeDefined();
-      push = store.pushStore as PushStore;
+      push = store.pushStore;
       await append("t", 0, [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "a")]);
     });
 

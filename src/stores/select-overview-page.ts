@@ -1,7 +1,8 @@
-import type { TaskListCursor, TaskOverviewQuery } from "../engine/index.ts";
+import type { TaskListCursor } from "../engine/index.ts";
 import type { MemoryTaskLog } from "./memory-task-log.ts";
 import type { MemoryTextIndex } from "./memory-text-index.ts";
 import { parseTextQuery } from "./task-words.ts";
+import type { TaskOverviewQuery } from "./server-store.ts";
 
 /**
  * Returns the tasks of one page of an overview, with the newest status first. Reads the status of every stored task, and

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { LogAppend, QueuedTurnData, TaskStore } from "../engine/index.ts";
+import type { LogAppend, QueuedTurnData } from "../engine/index.ts";
 import type { TaskEvent } from "../protocol/index.ts";
 import {
   aliceTestTaskScope,
@@ -9,30 +9,35 @@ import {
   createTestChunkEvent,
   createTestUserMessage,
 } from "./task-event-logs.fixture.ts";
+import { restartTestStore, type TestStore } from "./test-store.fixture.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
 /** Defines the contract tests for running and queued turns. */
 export function defineStoredTurnsContract(
-  getStore: () => TaskStore,
+  getStore: () => TestStore,
   append: (...args: Parameters<typeof createTestLogAppend>) => Promise<void>,
 ): void {
   it("stores the newest turn of a task until it is deleted [E9]", async () => {
     const turn = { seq: 1, attempt: 1, request: { metadata: { a: 1 } }, service: { version: "0.3" } };
-    const listTurns = async (): Promise<unknown[]> =>
-      (await getStore().listUnfinished()).map((task) => task.turn);
+    let epoch = 0;
+    const claimTurn = async (): Promise<unknown> => {
+      await restartTestStore(getStore());
+      const claimed = await getStore().turns.claim("echo", 10);
+      expect(claimed).toMatchObject([{ taskId: "t", epoch: ++epoch }]);
+      return claimed[0]?.turn;
+    };
     await append("t", 0, [createTestSubmittedTaskEvent("t")], { turn, hasRunningTurn: true });
-    expect(await listTurns()).toEqual([turn]);
-    await append("t", 1, [createTestChunkEvent("t", "a")]);
-    expect(await listTurns()).toEqual([turn]);
-    await append("t", 2, [createTestChunkEvent("t", "b")], { turn: { ...turn, attempt: 2 } });
-    expect(await listTurns()).toEqual([{ ...turn, attempt: 2 }]);
+    expect(await claimTurn()).toEqual(turn);
+    await append("t", 1, [createTestChunkEvent("t", "a")], { epoch });
+    expect(await claimTurn()).toEqual(turn);
+    await append("t", 2, [createTestChunkEvent("t", "b")], { turn: { ...turn, attempt: 2 }, epoch });
+    expect(await claimTurn()).toEqual({ ...turn, attempt: 2 });
     // A rejected append does not change the turn.
-    await getStore().commit([createTestLogAppend("t", 9, [createTestChunkEvent("t", "c")], { turn })]);
-    expect(await listTurns()).toEqual([{ ...turn, attempt: 2 }]);
-    await append("t", 3, [createTestChunkEvent("t", "c")], { turn: null });
-    expect(await getStore().listUnfinished()).toHaveLength(1);
-    expect(await listTurns()).toEqual([undefined]);
+    await getStore().commit([createTestLogAppend("t", 9, [createTestChunkEvent("t", "c")], { turn, epoch })]);
+    expect(await claimTurn()).toEqual({ ...turn, attempt: 2 });
+    await append("t", 3, [createTestChunkEvent("t", "c")], { turn: null, epoch });
+    expect(await claimTurn()).toBeUndefined();
   });
 
   describe("a queue of turns", () => {
@@ -55,7 +60,7 @@ export function defineStoredTurnsContract(
 
     it("changes with and without events, and does not change the log [E11]", async () => {
       expect(await loadQueue()).toBeUndefined();
-      expect(await getStore().listTasksWithQueuedTurns()).toEqual([]);
+      expect(await getStore().turns.listQueued()).toEqual([]);
       await append("t", 1, [], { queueChange: { added: [queued(1)] }, messages: [waiting(1)] });
       await append("t", 1, [createTestChunkEvent("t", "a")], {
         queueChange: { added: [queued(2), queued(3)] },
@@ -66,14 +71,12 @@ export function defineStoredTurnsContract(
       expect(await getStore().readEvents(aliceTestTaskScope, "t", 0, GENEROUS_TEST_READ_LIMIT)).toHaveLength(
         2,
       );
-      expect(await getStore().listTasksWithQueuedTurns()).toEqual([
-        { scope: aliceTestTaskScope, taskId: "t" },
-      ]);
+      expect(await getStore().turns.listQueued()).toEqual([{ scope: aliceTestTaskScope, taskId: "t" }]);
       await append("t", 2, [], { queueChange: { added: [queued(4)], removedThrough: 3 } });
       expect(await loadQueue()).toEqual([queued(4)]);
       await append("t", 2, [], { queueChange: { added: [], removedThrough: 4 } });
       expect(await loadQueue()).toBeUndefined();
-      expect(await getStore().listTasksWithQueuedTurns()).toEqual([]);
+      expect(await getStore().turns.listQueued()).toEqual([]);
     });
 
     it("belongs to one task of one scope [E13]", async () => {
@@ -120,9 +123,9 @@ export function defineStoredTurnsContract(
     it("is deleted with its task", async () => {
       await append("t", 1, [], { queueChange: { added: [queued(1)] }, messages: [waiting(1)] });
       const { deletionStore } = getStore();
-      const tasks = (await deletionStore?.findMatchingTasks({ taskId: "t" }, 10)) ?? [];
-      expect(await deletionStore?.deleteTasks(tasks, { budgetMs: 1000 })).toBe(1);
-      expect(await getStore().listTasksWithQueuedTurns()).toEqual([]);
+      const tasks = (await deletionStore.findMatchingTasks({ taskId: "t" }, 10)) ?? [];
+      expect(await deletionStore.deleteTasks(tasks, { budgetMs: 1000 })).toBe(1);
+      expect(await getStore().turns.listQueued()).toEqual([]);
       expect(await getStore().findMessage(aliceTestTaskScope, "q1")).toBeUndefined();
       await append("t", 0, [createTestSubmittedTaskEvent("t")]);
       expect(await loadQueue()).toBeUndefined();

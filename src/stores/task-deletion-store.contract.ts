@@ -1,11 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type {
-  DeletableTask,
-  StoppedTaskQuery,
-  TaskDeletionStore,
-  TaskSelector,
-  TaskStore,
-} from "../engine/index.ts";
+import type { DeletableTask, StoppedTaskQuery, TaskDeletionStore, TaskSelector } from "../engine/index.ts";
 import { TASK_STATES, isInterrupted, isTerminal, type TaskState } from "../protocol/index.ts";
 import { createTestWebhookRegistration } from "./push-store.contract.ts";
 import {
@@ -21,6 +15,7 @@ import {
   loadTestTask,
   listDueTestWebhooks,
 } from "./task-event-logs.fixture.ts";
+import type { TestStore } from "./test-store.fixture.ts";
 
 const ALL_EVENTS = { events: 1000, maxBytes: 10_000_000 };
 const GENEROUS_BUDGET = { budgetMs: 60_000 };
@@ -32,17 +27,17 @@ const NO_TIME = { budgetMs: 0 };
  * running test. `append` commits an append to that store.
  */
 export function defineTaskDeletionStoreContract(
-  getStore: () => TaskStore,
+  getStore: () => TestStore,
   append: (...args: Parameters<typeof createTestLogAppend>) => Promise<void>,
 ): void {
   describe("a deletion", () => {
-    let store: TaskStore;
+    let store: TestStore;
     let deletion: TaskDeletionStore;
 
     beforeEach(() => {
       store = getStore();
       expect(store.deletionStore).toBeDefined();
-      deletion = store.deletionStore as TaskDeletionStore;
+      deletion = store.deletionStore;
     });
 
     /** Stores a task with the message `m-ID` that has `state` since `time`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClaimedTask, TaskStore } from "../engine/index.ts";
+import type { ClaimedTask } from "../engine/index.ts";
 import { TASK_STATES } from "../protocol/index.ts";
 import {
   aliceTestTaskScope,
@@ -10,14 +10,15 @@ import {
   createTestSubmittedTaskEvent,
   formatTestTime,
 } from "./task-event-logs.fixture.ts";
+import { restartTestStore, type TestStore } from "./test-store.fixture.ts";
 
 /** Defines the contract tests for the running turns and the leases of a store. */
 export function defineTaskLeaseContract(
-  getStore: () => TaskStore,
+  getStore: () => TestStore,
   append: (...args: Parameters<typeof createTestLogAppend>) => Promise<void>,
 ): void {
   const claimTaskIds = async (agent = aliceTestTaskScope.agent, limit = 10): Promise<string[]> =>
-    (await getStore().leases.claim(agent, limit)).map(({ taskId }) => taskId).toSorted();
+    (await getStore().turns.claim(agent, limit)).map(({ taskId }) => taskId).toSorted();
 
   const beginTurn = (
     taskId: string,
@@ -25,11 +26,7 @@ export function defineTaskLeaseContract(
   ): Promise<void> =>
     append(taskId, 0, [createTestSubmittedTaskEvent(taskId)], { hasRunningTurn: true, ...options });
 
-  /** Ends the leases of the store like the end of its process. */
-  async function restart(): Promise<void> {
-    await getStore().close();
-    await getStore().open();
-  }
+  const restart = (): Promise<void> => restartTestStore(getStore());
 
   describe("a running turn", () => {
     it("is known by its marker and not by the state of its task [E9, E17]", async () => {
@@ -49,9 +46,11 @@ export function defineTaskLeaseContract(
           seq: 2,
           state,
           timestamp: formatTestTime(2),
+          epoch: 1,
         })),
       );
-      const found = await getStore().listUnfinished();
+      await restart();
+      const found = await getStore().turns.claim("echo", 100);
       expect(found).toHaveLength(expected.length);
       expect(found).toEqual(expect.arrayContaining(expected));
     });
@@ -63,20 +62,20 @@ export function defineTaskLeaseContract(
       expect(await getStore().load(aliceTestTaskScope, "t")).toMatchObject({ seq: 2, awaitsRecovery: true });
       const status = { state: "TASK_STATE_AUTH_REQUIRED", timestamp: formatTestTime(1) } as const;
       await append("t", 2, [], { status, hasRunningTurn: false });
-      expect(await getStore().listUnfinished()).toEqual([]);
       expect(await getStore().load(aliceTestTaskScope, "t")).toMatchObject({
         seq: 2,
         task: { status },
         awaitsRecovery: false,
       });
       await append("t", 2, [createTestChunkEvent("t", "later")], { hasRunningTurn: true });
-      expect(await getStore().listUnfinished()).toMatchObject([{ taskId: "t", seq: 3 }]);
+      await restart();
+      expect(await getStore().turns.claim("echo", 10)).toMatchObject([{ taskId: "t", seq: 3 }]);
     });
 
     it("keeps its marker if the append that ends it is rejected", async () => {
       await beginTurn("t");
       await getStore().commit([createTestLogAppend("t", 7, [], { hasRunningTurn: false })]);
-      expect(await getStore().listUnfinished()).toMatchObject([{ taskId: "t" }]);
+      expect(await getStore().load(aliceTestTaskScope, "t")).toMatchObject({ awaitsRecovery: true });
     });
   });
 
@@ -88,14 +87,14 @@ export function defineTaskLeaseContract(
       await restart();
       expect(await claimTaskIds()).toEqual(["t"]);
       expect(await claimTaskIds()).toEqual([]);
-      expect(await getStore().leases.renew()).toEqual([]);
+      expect(await getStore().turns.renew()).toEqual([]);
     });
 
     it("is claimed with a higher epoch, under which alone the store accepts appends [E17]", async () => {
       const turn = { seq: 1, attempt: 1, request: {}, service: {} };
       await beginTurn("t", { turn });
       await restart();
-      const [claimed] = await getStore().leases.claim("echo", 10);
+      const [claimed] = await getStore().turns.claim("echo", 10);
       expect(claimed).toEqual({
         scope: aliceTestTaskScope,
         taskId: "t",
@@ -111,29 +110,29 @@ export function defineTaskLeaseContract(
       expect(await getStore().commit([{ ...late, epoch: 1 }])).toEqual([undefined]);
       expect(await getStore().load(aliceTestTaskScope, "t")).toMatchObject({ seq: 2, epoch: 1 });
       await restart();
-      expect(await getStore().leases.claim("echo", 10)).toMatchObject([{ taskId: "t", seq: 2, epoch: 2 }]);
+      expect(await getStore().turns.claim("echo", 10)).toMatchObject([{ taskId: "t", seq: 2, epoch: 2 }]);
     });
 
     it("can be claimed after its release, but an outdated release has no effect [E17]", async () => {
       await beginTurn("t");
-      await getStore().leases.release({ scope: aliceTestTaskScope, taskId: "t", epoch: 0 });
-      const [claimed] = (await getStore().leases.claim("echo", 10)) as [ClaimedTask];
+      await getStore().turns.release({ scope: aliceTestTaskScope, taskId: "t", epoch: 0 });
+      const [claimed] = (await getStore().turns.claim("echo", 10)) as [ClaimedTask];
       expect(claimed.epoch).toBe(1);
-      await getStore().leases.release({ ...claimed, epoch: 0 });
-      await getStore().leases.release({ ...claimed, scope: bobTestTaskScope });
-      await getStore().leases.release({ ...claimed, taskId: "unknown" });
+      await getStore().turns.release({ ...claimed, epoch: 0 });
+      await getStore().turns.release({ ...claimed, scope: bobTestTaskScope });
+      await getStore().turns.release({ ...claimed, taskId: "unknown" });
       expect(await claimTaskIds()).toEqual([]);
-      await getStore().leases.release(claimed);
+      await getStore().turns.release(claimed);
       expect(await claimTaskIds()).toEqual(["t"]);
     });
 
     it("stays with its holder if an outdated writer tries to begin a turn [E17]", async () => {
       await beginTurn("t");
-      await getStore().leases.release({ scope: aliceTestTaskScope, taskId: "t", epoch: 0 });
-      await getStore().leases.claim("echo", 10);
+      await getStore().turns.release({ scope: aliceTestTaskScope, taskId: "t", epoch: 0 });
+      await getStore().turns.claim("echo", 10);
       const late = createTestLogAppend("t", 1, [createTestChunkEvent("t", "late")], { hasRunningTurn: true });
       expect(await getStore().commit([late])).toEqual(["conflict"]);
-      await getStore().leases.release({ scope: aliceTestTaskScope, taskId: "t", epoch: 0 });
+      await getStore().turns.release({ scope: aliceTestTaskScope, taskId: "t", epoch: 0 });
       expect(await claimTaskIds()).toEqual([]);
     });
 
@@ -152,12 +151,12 @@ export function defineTaskLeaseContract(
     it("is released by an append that leaves the turn to other nodes, with the turn [E17, E21]", async () => {
       const turn = { seq: 1, attempt: 0, request: {}, service: {} };
       await beginTurn("t", { turn, releasesLease: true });
-      const [claimed] = await getStore().leases.claim("echo", 10, "waiting");
+      const [claimed] = await getStore().turns.claim("echo", 10, "waiting");
       expect(claimed).toMatchObject({ taskId: "t", epoch: 1, turn });
       expect(await claimTaskIds()).toEqual([]);
       const handedOver = { ...turn, attempt: 1, handovers: 1 };
       await append("t", 1, [], { turn: handedOver, releasesLease: true, epoch: 1 });
-      expect(await getStore().leases.claim("echo", 10, "waiting")).toMatchObject([
+      expect(await getStore().turns.claim("echo", 10, "waiting")).toMatchObject([
         { epoch: 2, seq: 1, turn: handedOver },
       ]);
     });

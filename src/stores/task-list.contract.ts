@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { LogAppend, TaskListQuery, TaskStore } from "../engine/index.ts";
+import type { LogAppend, TaskListQuery } from "../engine/index.ts";
 import { copyTask, isTerminal, TASK_STATES, text, type Task, type TaskEvent } from "../protocol/index.ts";
 import {
   aliceTestTaskScope,
@@ -13,10 +13,11 @@ import {
   formatTestTime,
 } from "./task-event-logs.fixture.ts";
 import { countRuns } from "../../test/support/count-runs.ts";
+import type { TestStore } from "./test-store.fixture.ts";
 
 /** Returns the ids of alice's matching tasks. */
 async function listAliceTaskIdsForTest(
-  store: TaskStore,
+  store: TestStore,
   query: Partial<TaskListQuery> = {},
 ): Promise<string[]> {
   return (await store.list(aliceTestTaskScope, { limit: 100, ...query })).tasks.map(({ id }) => id);
@@ -26,7 +27,7 @@ async function listAliceTaskIdsForTest(
  * Returns the ids on every page of alice's list. Each page starts after the last task of the previous one.
  */
 async function listAliceTaskIdPagesForTest(
-  store: TaskStore,
+  store: TestStore,
   query: Partial<TaskListQuery>,
   between: (page: number) => Promise<void> = async () => {},
 ): Promise<string[][]> {
@@ -44,7 +45,7 @@ async function listAliceTaskIdPagesForTest(
 
 /** Defines the contract tests for the task lists of a store. `append` commits one append to alice's log. */
 export function defineTaskListContract(
-  getStore: () => TaskStore,
+  getStore: () => TestStore,
   append: (...args: Parameters<typeof createTestLogAppend>) => Promise<void>,
 ): void {
   describe("a list", () => {
@@ -223,8 +224,8 @@ export function defineTaskListContract(
 
     it("forgets deleted tasks, and counts the others", async () => {
       const { deletionStore } = getStore();
-      const found = (await deletionStore?.findMatchingTasks({ contextId: "even" }, 3)) ?? [];
-      await deletionStore?.deleteTasks(found, { budgetMs: 1000 });
+      const found = (await deletionStore.findMatchingTasks({ contextId: "even" }, 3)) ?? [];
+      await deletionStore.deleteTasks(found, { budgetMs: 1000 });
       const deleted = found.map(({ taskId }) => taskId);
       const expected = ["t8", "t6", "t4", "t2", "t0"].filter((id) => !deleted.includes(id));
       expect(await listAliceTaskIdsForTest(getStore(), { contextId: "even" })).toEqual(expected);
@@ -293,7 +294,7 @@ type ListedTestLogs = ReadonlyMap<string, { readonly events: readonly TaskEvent[
 
 /** Reads all pages of a list, and compares them with the tasks and the limits of a page. */
 async function expectTestTaskList(
-  store: TaskStore,
+  store: TestStore,
   scope: LogAppend["scope"],
   tasks: readonly Task[],
   logs: ListedTestLogs,

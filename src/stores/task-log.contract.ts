@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LogAppend, TaskStore } from "../engine/index.ts";
+import type { LogAppend } from "../engine/index.ts";
 import { copyTask, text, type TaskEvent } from "../protocol/index.ts";
 import {
   aliceTestTaskScope,
@@ -15,6 +15,7 @@ import {
   createTestStatusEvent,
 } from "./task-event-logs.fixture.ts";
 import { countRuns } from "../../test/support/count-runs.ts";
+import type { TestStore } from "./test-store.fixture.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
@@ -46,7 +47,7 @@ function hasArtifact(log: readonly TaskEvent[], artifactId: string): boolean {
 
 /** Defines the contract tests for the logs of tasks. */
 export function defineTaskLogContract(
-  getStore: () => TaskStore,
+  getStore: () => TestStore,
   append: (...args: Parameters<typeof createTestLogAppend>) => Promise<void>,
 ): void {
   describe("a log", () => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LogAppend, TaskOverview, TaskOverviewQuery, TaskStore } from "../engine/index.ts";
+import type { LogAppend } from "../engine/index.ts";
 import { TASK_STATES, type TaskState } from "../protocol/index.ts";
 import {
   aliceTestTaskScope,
@@ -11,6 +11,8 @@ import {
   formatTestTime,
 } from "./task-event-logs.fixture.ts";
 import { countRuns } from "../../test/support/count-runs.ts";
+import type { TaskOverview, TaskOverviewQuery } from "./server-store.ts";
+import type { TestStore } from "./test-store.fixture.ts";
 
 const CARLA_OTHER_AGENT_SCOPE = { tenant: "", principal: "carla", agent: "other" };
 const SCOPES = [aliceTestTaskScope, bobTestTaskScope, CARLA_OTHER_AGENT_SCOPE];
@@ -24,7 +26,7 @@ interface PlannedTask {
 }
 
 /** Defines the contract tests for the overview of a store. */
-export function defineTaskOverviewContract(getStore: () => TaskStore): void {
+export function defineTaskOverviewContract(getStore: () => TestStore): void {
   const getOverview = (): TaskOverview => {
     const { overview } = getStore();
     if (!overview) throw new Error("the store has no overview");

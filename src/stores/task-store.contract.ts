@@ -21,6 +21,8 @@ import { defineTextIndexContract } from "./text-index.contract.ts";
 import { defineTaskListContract } from "./task-list.contract.ts";
 import { defineTaskLogContract } from "./task-log.contract.ts";
 import { defineStoredTurnsContract } from "./stored-turns.contract.ts";
+import type { ServerStore } from "./server-store.ts";
+import type { TestStore } from "./test-store.fixture.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
@@ -35,14 +37,14 @@ export async function commitTestAppendExpectingSuccess(store: TaskStore, one: Lo
  */
 export function defineTaskStoreContract(
   name: string,
-  createStore: () => TaskStore,
+  createStore: () => ServerStore,
   { hasOverview = true }: { readonly hasOverview?: boolean } = {},
 ): void {
   describe(`${name} as a task store`, () => {
-    let store: TaskStore;
+    let store: TestStore;
 
     beforeEach(async () => {
-      store = createStore();
+      store = createStore() as TestStore;
       await store.open();
     });
 
@@ -190,8 +192,7 @@ export function defineTaskStoreContract(
 
     it("knows whether a loaded task is unchanged", async () => {
       const isUnchanged = async (seq: number, epoch = 0, scope = aliceTestTaskScope): Promise<unknown> =>
-        await store.isTaskUnchanged?.(scope, "t", { seq, epoch });
-      if (!store.isTaskUnchanged) return;
+        await store.turns.isUnchanged(scope, "t", { seq, epoch });
       const queued = { position: 1, message: createTestUserMessage("q"), request: {}, service: {} };
       expect(await isUnchanged(1)).toBe(false);
       await append("t", 0, [createTestSubmittedTaskEvent("t")]);
@@ -207,8 +208,8 @@ export function defineTaskStoreContract(
       expect(await isUnchanged(1)).toBe(false);
       await append("t", 1, [createTestChunkEvent("t", "a")], { hasRunningTurn: false });
       expect([await isUnchanged(1), await isUnchanged(2)]).toEqual([false, true]);
-      const tasks = (await store.deletionStore?.findMatchingTasks({ taskId: "t" }, 1)) ?? [];
-      await store.deletionStore?.deleteTasks(tasks, { budgetMs: 1000 });
+      const tasks = await store.deletionStore.findMatchingTasks({ taskId: "t" }, 1);
+      await store.deletionStore.deleteTasks(tasks, { budgetMs: 1000 });
       expect(await isUnchanged(2)).toBe(false);
     });
   });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryCharacter } from "../../test/support/arbitrary-character.ts";
-import type { LogAppend, TaskOverview, TaskOverviewQuery, TaskStore } from "../engine/index.ts";
+import type { LogAppend } from "../engine/index.ts";
 import {
   bobTestTaskScope,
   createTestChunkEvent,
@@ -11,6 +11,8 @@ import {
 } from "./task-event-logs.fixture.ts";
 import { splitWords } from "./task-words.ts";
 import { countRuns } from "../../test/support/count-runs.ts";
+import type { TaskOverview, TaskOverviewQuery } from "./server-store.ts";
+import type { TestStore } from "./test-store.fixture.ts";
 
 /** Texts with words, and texts that databases refuse: NUL, halves of surrogate pairs, and very long words. */
 const textArbitrary = fc.oneof(
@@ -35,7 +37,7 @@ const textArbitrary = fc.oneof(
 );
 
 /** Defines the contract tests for the text search of a store. */
-export function defineTextIndexContract(getStore: () => TaskStore): void {
+export function defineTextIndexContract(getStore: () => TestStore): void {
   const getOverview = (): TaskOverview => {
     const { overview } = getStore();
     if (!overview) throw new Error("the store has no overview");
@@ -72,9 +74,9 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
   describe("a text index", () => {
     it("finds tasks by words of their messages and artifacts, also those stored before", async () => {
       await storeTask("old", "The invoice of Zoë");
-      expect(getOverview().searchesText).toBe(false);
-      await getOverview().startTextIndex?.();
-      expect(getOverview().searchesText).toBe(true);
+      expect(getOverview().textIndex?.isStarted).toBe(false);
+      await getOverview().textIndex?.start();
+      expect(getOverview().textIndex?.isStarted).toBe(true);
       await storeTask("new", "another invoice");
       await expectFound("invoice", ["old", "new"]);
       expect(await find("INVO")).toEqual(["old", "new"]);
@@ -84,7 +86,7 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
     });
 
     it("finds only tasks that meet the other conditions [E13]", async () => {
-      await getOverview().startTextIndex?.();
+      await getOverview().textIndex?.start();
       await storeTask("a", "shared word");
       await storeTask("b", "shared word", { scope: bobTestTaskScope, contextId: "other" });
       await expectFound("shared", ["b", "a"]);
@@ -99,7 +101,7 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
     });
 
     it("has the words of a task after each of its turns", async () => {
-      await getOverview().startTextIndex?.();
+      await getOverview().textIndex?.start();
       await storeQuestion("t", "first ");
       const ended = [createTestChunkEvent("t", "second"), createTestStatusEvent("t", "TASK_STATE_COMPLETED")];
       expect(await getStore().commit([createTestLogAppend("t", 3, ended)])).toEqual([undefined]);
@@ -108,7 +110,7 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
     });
 
     it("has the words of a chunk that the agent writes after its question", async () => {
-      await getOverview().startTextIndex?.();
+      await getOverview().textIndex?.start();
       const question = await storeQuestion("t", "first ");
       const later = createTestLogAppend("t", 3, [createTestChunkEvent("t", "second")], {
         status: question.status,
@@ -118,17 +120,17 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
     });
 
     it("forgets deleted tasks", async () => {
-      await getOverview().startTextIndex?.();
+      await getOverview().textIndex?.start();
       await storeTask("a", "unforgettable");
       await expectFound("unforgettable", ["a"]);
       const { deletionStore } = getStore();
-      const [task] = (await deletionStore?.findMatchingTasks({ taskId: "a" }, 1)) ?? [];
-      await deletionStore?.deleteTasks(task ? [task] : [], { budgetMs: 1_000 });
+      const [task] = (await deletionStore.findMatchingTasks({ taskId: "a" }, 1)) ?? [];
+      await deletionStore.deleteTasks(task ? [task] : [], { budgetMs: 1_000 });
       expect(await find("unforgettable")).toEqual([]);
     });
 
     it("accepts each text, and finds exactly the tasks with all words of a query", async () => {
-      await getOverview().startTextIndex?.();
+      await getOverview().textIndex?.start();
       let round = 0;
       await fc.assert(
         fc.asyncProperty(

@@ -116,8 +116,8 @@ it("a node does not release a lease while the result of a claim is on its way [E
   await store.open();
   const event = createTestSubmittedTaskEvent("t");
   await store.commit([createTestLogAppend("t", 0, [event], { hasRunningTurn: true, releasesLease: true })]);
-  const claiming = store.leases.claim("echo", 10, "waiting");
-  for (let count = 0; count < 3; count++) await store.leases.renew();
+  const claiming = store.turns.claim("echo", 10, "waiting");
+  for (let count = 0; count < 3; count++) await store.turns.renew();
   deliverClaim();
   expect(await claiming).toHaveLength(1);
   expect(await database.claim("other", "echo", 10, clock.time)).toEqual([]);

@@ -1,4 +1,4 @@
-import type { SessionRepository, TaskStore } from "../../engine/index.ts";
+import type { SessionRepository, SessionStore } from "../../engine/index.ts";
 import { RepositorySessionService } from "./repository-session-service.ts";
 
 /**
@@ -10,7 +10,7 @@ export class PostgresSessionService extends RepositorySessionService {
   readonly #repository: SessionRepository;
 
   /** Accepts a `PostgresStore`. The server opens and closes the store. */
-  constructor(store: Pick<TaskStore, "name" | "sessionRepository">) {
+  constructor(store: SessionStore) {
     super();
     if (!store.sessionRepository)
       throw new TypeError(

@@ -76,7 +76,7 @@ describe("ADK sessions in SQLite", () => {
     const session = await service.createSession(sessionKey);
     await store.open();
     await service.appendEvent({ session, event: createTestTextEvent("one", 1) });
-    expect(await store.listUnfinished()).toEqual([]);
+    expect(await store.turns.claim("agent", 10)).toEqual([]);
     expect((await service.getSession(sessionKey))?.events).toHaveLength(1);
     await store.close();
     expectFileMode(path, 0o600);

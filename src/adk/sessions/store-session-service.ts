@@ -1,10 +1,9 @@
-import type { SessionRepository, TaskStore } from "../../engine/index.ts";
+import type { SessionRepository, SessionStore } from "../../engine/index.ts";
 import { MemorySessionRepository } from "./memory-session-repository.ts";
 import { DEFAULT_MAX_SESSIONS } from "./memory-session-service.ts";
 import { RepositorySessionService } from "./repository-session-service.ts";
 
 /** The members of a task store that the session service uses. */
-type SessionStore = Pick<TaskStore, "name" | "sessionRepository">;
 
 /** The task store of the server that serves an agent, and the id of the agent on that server. */
 export interface ServedFrom {

@@ -153,7 +153,7 @@ export class LogPoller {
 
   #getPollDelayMs({ turnStatus, state }: FollowedTask): number {
     if (isTerminal(state)) return Infinity;
-    const hasHints = this.#store.hints?.isReceiving ?? false;
+    const hasHints = this.#nodes.hints?.isReceiving ?? false;
     return turnStatus === "running" && !hasHints ? RUNNING_POLL_DELAY_MS : IDLE_POLL_DELAY_MS;
   }
 

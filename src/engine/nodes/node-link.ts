@@ -36,7 +36,6 @@ export interface NodeLinkOptions {
  */
 export class NodeLink {
   readonly logs: LogPoller;
-  readonly #store: TaskStore;
   readonly #nodes: NodeStore;
   readonly #clock: Clock;
   readonly #observer: Pick<Observer, "onError" | "onWarning">;
@@ -48,12 +47,11 @@ export class NodeLink {
   #removeHintListener: (() => void) | undefined;
 
   private constructor(nodes: NodeStore, { store, clock = systemClock, observer = {} }: NodeLinkOptions) {
-    this.#store = store;
     this.#nodes = nodes;
     this.#clock = clock;
     this.#observer = observer;
     this.logs = new LogPoller(store, nodes, clock, observer);
-    store.hints?.onUnsupported?.((message) => observer.onWarning?.({ where: "store", message }));
+    nodes.hints?.onUnsupported?.((message) => observer.onWarning?.({ where: "store", message }));
     this.#requestPoller = new Poller(
       clock,
       () => this.#takeRequests(),
@@ -78,7 +76,7 @@ export class NodeLink {
   serveAgent(agentId: string, handler: TaskRequestHandler, onWork: () => void): void {
     this.#handlersByAgent.set(agentId, handler);
     this.#workListeners.set(agentId, onWork);
-    this.#removeHintListener ??= this.#store.hints?.onHint((hint) => {
+    this.#removeHintListener ??= this.#nodes.hints?.onHint((hint) => {
       this.logs.handleHint(hint);
       if (hint.kind === "work" || hint.kind === "any")
         for (const wake of this.#workListeners.values()) wake();
@@ -104,14 +102,14 @@ export class NodeLink {
 
   /** Announces a waiting turn, so that a node that starts agents claims the turn at once. */
   notifyWork(): void {
-    if (this.#nodes.hasOtherNodes) this.#store.hints?.send({ kind: "work" });
+    if (this.#nodes.hasOtherNodes) this.#nodes.hints?.send({ kind: "work" });
     for (const wake of this.#workListeners.values()) wake();
   }
 
   /** Announces a commit of a task to the other nodes. The first commit of a turn has acquired the lease of the task. */
   announceCommit(taskId: string): void {
     if (!this.#requestPoller.isScheduled) this.#requestPoller.update();
-    if (this.#nodes.hasOtherNodes) this.#store.hints?.send({ kind: "events", taskIds: [taskId] });
+    if (this.#nodes.hasOtherNodes) this.#nodes.hints?.send({ kind: "events", taskIds: [taskId] });
   }
 
   /**
@@ -123,7 +121,7 @@ export class NodeLink {
     if (!(await this.#nodes.insertRequest(request, REQUEST_TIMEOUT_MS))) return undefined;
     const answer = new Deferred<JsonObject | undefined>();
     this.#pendingAnswers.set(request.id, answer);
-    this.#store.hints?.send({ kind: "request", taskIds: [task.taskId] });
+    this.#nodes.hints?.send({ kind: "request", taskIds: [task.taskId] });
     this.#answerPoller.update();
     const cancelTimer = this.#clock.schedule(REQUEST_TIMEOUT_MS, () =>
       answer.reject(createNodeSilentError(task.taskId)),
@@ -138,7 +136,7 @@ export class NodeLink {
   }
 
   #getPollDelayMs(hasOtherNodes: boolean): number {
-    return hasOtherNodes && !this.#store.hints?.isReceiving ? POLL_DELAY_MS : IDLE_POLL_DELAY_MS;
+    return hasOtherNodes && !this.#nodes.hints?.isReceiving ? POLL_DELAY_MS : IDLE_POLL_DELAY_MS;
   }
 
   async #takeRequests(): Promise<void> {
@@ -152,7 +150,7 @@ export class NodeLink {
     try {
       if (!answer) return await this.#nodes.returnRequest(id);
       await this.#nodes.answerRequest({ id, answer });
-      this.#store.hints?.send({ kind: "answer", taskIds: [taskId] });
+      this.#nodes.hints?.send({ kind: "answer", taskIds: [taskId] });
     } catch (error) {
       // The request times out on the other node.
       this.#observer.onError?.({ where: "store", error, taskId });

@@ -46,6 +46,8 @@ export interface TaskRequestAnswer {
 export interface NodeStore {
   /** True while this node holds the lease of a task, so that requests for the node can exist. */
   readonly holdsLeases: boolean;
+  /** Hints between the nodes of the store. Without hints, the nodes poll. */
+  readonly hints?: NodeHints;
   /** False if this node was the only living node at its last renewal. */
   readonly hasOtherNodes: boolean;
   /**

@@ -31,9 +31,13 @@ class RecordingStore extends MemoryStore {
     return super.commit(batch);
   }
 
-  override readSteps(...request: Parameters<MemoryStore["readSteps"]>): ReturnType<MemoryStore["readSteps"]> {
-    this.stepReads++;
-    return super.readSteps(...request);
+  constructor() {
+    super();
+    const turns = { ...this.turns };
+    this.turns.readSteps = (...request) => {
+      this.stepReads++;
+      return turns.readSteps(...request);
+    };
   }
 }
 
@@ -248,10 +252,10 @@ describe("run.once", () => {
     const store = new RecordingStore();
     const { run, scripted, engine, agent } = await startProcess(store);
     await run.once("a", () => 1);
-    expect(await store.readSteps(scope, run.taskId, 1)).toHaveLength(1);
+    expect(await store.turns.readSteps(scope, run.taskId, 1)).toHaveLength(1);
     scripted.emit(inputRequiredTestEvent).end();
     await flushEventLoopForTest();
-    expect(await store.readSteps(scope, run.taskId, 1)).toEqual([]);
+    expect(await store.turns.readSteps(scope, run.taskId, 1)).toEqual([]);
     const answer = createTestSendMessageRequest("yes", { taskId: run.taskId });
     void engine.sendMessage(answer, alice).catch(() => {});
     const { run: later } = await agent.waitForRun(1);
@@ -266,10 +270,10 @@ describe("run.once", () => {
     scripted.emit(inputRequiredTestEvent);
     await flushEventLoopForTest();
     expect(await run.once("b", () => 2)).toBe(2);
-    expect(await store.readSteps(scope, run.taskId, 1)).toEqual([]);
+    expect(await store.turns.readSteps(scope, run.taskId, 1)).toEqual([]);
     scripted.emit(workingTestEvent);
     await flushEventLoopForTest();
-    expect(await store.readSteps(scope, run.taskId, 1)).toHaveLength(2);
+    expect(await store.turns.readSteps(scope, run.taskId, 1)).toHaveLength(2);
     const { run: second } = await startProcess(store);
     expect(await second.once("a", () => expect.unreachable())).toBe(1);
     expect(await second.once("b", () => expect.unreachable())).toBe(2);
@@ -294,9 +298,9 @@ describe("run.once", () => {
     const store = new RecordingStore();
     const { run } = await startProcess(store);
     await store.open();
-    await store.leases.claim("puppet", 10);
+    await store.turns.claim("puppet", 10);
     await expect(run.once("a", () => 1)).rejects.toThrow("another writer has changed it");
-    expect(await store.readSteps(scope, run.taskId, 1)).toEqual([]);
+    expect(await store.turns.readSteps(scope, run.taskId, 1)).toEqual([]);
   });
 
   it("starts no step after the task is canceled, and none after the turn has ended", async () => {

@@ -7,11 +7,11 @@ import {
   type StoreState,
   type SweepReport,
   type TaskSelector,
-  type TaskStore,
   type Clock,
 } from "../../engine/index.ts";
 import { RetentionService, type RetentionOptions } from "../../retention/index.ts";
 import { A2AError } from "../../protocol/index.ts";
+import type { ServerStore } from "../resolve-store.ts";
 
 /** Name, state, and size of a server's task store. */
 export interface StoreInfo extends StoreSize {
@@ -46,7 +46,7 @@ export interface StoreMaintenance {
 }
 
 interface StoreMaintenanceOptions {
-  readonly store: TaskStore;
+  readonly store: ServerStore;
   readonly retention: RetentionOptions | false;
   readonly observer: Observer;
   readonly findEngine: (agentId: string) => Engine | undefined;
@@ -93,10 +93,10 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   async #startSocket(): Promise<void> {
     const { store, observer, startSocket } = this.#options;
-    if (!startSocket || store.filePath === undefined) return;
+    if (!startSocket || !store.file) return;
     try {
       await this.#socket?.close();
-      this.#socket = await startSocket(store.filePath, this);
+      this.#socket = await startSocket(store.file.path, this);
     } catch (error) {
       // Requests do not need the socket, so the server works without the socket.
       observer.onError?.({ where: "maintenance", error });
@@ -142,9 +142,9 @@ export class StoreMaintenanceService implements StoreMaintenance {
   async backUp(target: string): Promise<{ readonly file: string }> {
     const { openStore, store } = this.#options;
     await openStore();
-    if (!store.backUp)
+    if (!store.file)
       throw new A2AError("UNSUPPORTED_OPERATION", `The store ${store.name} has no file to copy.`);
-    await store.backUp(target);
+    await store.file.backUp(target);
     return { file: target };
   }
 
@@ -181,7 +181,7 @@ const REPORT_INTERVAL_MS = 10_000;
  * Returns a function that stops the reports.
  */
 export function startStoreGaugeReports(
-  { readGauges }: Pick<TaskStore, "readGauges">,
+  { readGauges }: Pick<ServerStore, "readGauges">,
   { onStoreGauges }: Pick<Observer, "onStoreGauges">,
   clock: Clock,
 ): () => void {

@@ -1,8 +1,8 @@
-import type { TaskStore } from "../../engine/index.ts";
 import type { RetentionOptions } from "../../retention/index.ts";
 import { redactUserInfo } from "../../logging/index.ts";
 import { isPostgresUrl, PostgresStore, SqliteStore } from "../../stores/index.ts";
 import { resolveStore, type StoreOption } from "../resolve-store.ts";
+import type { ServerStore } from "../resolve-store.ts";
 
 /** The default task store, a SQLite file in the working directory. */
 const DEFAULT_SQLITE_STORE_OPTION = "sqlite:.colloquy/colloquy.db";
@@ -11,11 +11,11 @@ const DEFAULT_SQLITE_STORE_OPTION = "sqlite:.colloquy/colloquy.db";
 export function resolveNodeStore(
   option: StoreOption = DEFAULT_SQLITE_STORE_OPTION,
   retention: RetentionOptions | false = {},
-): TaskStore {
+): ServerStore {
   return resolveStore(option, retention, createStoreFromText);
 }
 
-function createStoreFromText(text: string): TaskStore {
+function createStoreFromText(text: string): ServerStore {
   if (text.startsWith("sqlite:") && text.length > "sqlite:".length)
     return new SqliteStore(text.slice("sqlite:".length));
   if (isPostgresUrl(text)) return new PostgresStore(text);

@@ -1,4 +1,4 @@
-import { type Agent, type TaskStore, withSafeListeners } from "../../engine/index.ts";
+import { type Agent, withSafeListeners } from "../../engine/index.ts";
 import type { RetentionOptions } from "../../retention/index.ts";
 import { redactUserInfo } from "../../logging/index.ts";
 import { resolveStore, type StoreOption } from "../resolve-store.ts";
@@ -7,6 +7,7 @@ import type { ServerOptions } from "../server-options.ts";
 import type { ServerListener, ServerPlatform } from "../server-platform.ts";
 import { createServerOnPlatform } from "../server.ts";
 import { createRunTracing } from "../telemetry/create-run-tracing.ts";
+import type { ServerStore } from "../resolve-store.ts";
 
 /** Continues the traces of callers, without spans and metrics. Only Node.js, Bun, and Deno have tracers that record. */
 const createPortableTelemetry: ServerPlatform["createTelemetry"] = ({
@@ -75,7 +76,7 @@ export function createServer(
 function resolvePortableStore(
   option: StoreOption | undefined,
   retention: RetentionOptions | false,
-): TaskStore {
+): ServerStore {
   if (option === undefined) throw createNodeOnlyError("The default store", ADVICE_FOR_STORES);
   const store = resolveStore(option, retention, (text) => {
     throw createNodeOnlyError(`The store ${JSON.stringify(redactUserInfo(text))}`, ADVICE_FOR_STORES);

@@ -1,13 +1,7 @@
 import { type Server as HttpServer, createServer, type Server } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { AsyncLocalStorage } from "node:async_hooks";
-import {
-  type Engine,
-  type Observer,
-  type RunTracing,
-  type TaskStore,
-  withSafeListeners,
-} from "../../engine/index.ts";
+import { type Engine, type Observer, type RunTracing, withSafeListeners } from "../../engine/index.ts";
 import type { Outbox } from "../../webhooks/index.ts";
 import {
   buildAgentRunAttributes,
@@ -41,6 +35,7 @@ import type { MetricsOptions, TelemetryOptions } from "./telemetry-options.ts";
 import { A2AError, findHostRefusal } from "../../protocol/index.ts";
 import { assertHttpMethodAllowed } from "../bindings/method-not-allowed-error.ts";
 import { isSameSecret } from "../is-same-secret.ts";
+import type { ServerStore } from "../resolve-store.ts";
 
 const DEFAULT_METRIC_INTERVAL_MS = 60_000;
 
@@ -55,7 +50,7 @@ export interface ServerTelemetryDependencies {
 
 /** State of a server that gauges show. */
 interface ServerGauges {
-  readonly store: Pick<TaskStore, "readGauges" | "health">;
+  readonly store: Pick<ServerStore, "readGauges" | "health">;
   readonly countOpenStreams: () => number;
   readonly listEngines: () => readonly Pick<Engine, "agentId" | "waitingTurnCounts">[];
   readonly outbox: Pick<Outbox, "pendingDeliveryCounts"> | undefined;

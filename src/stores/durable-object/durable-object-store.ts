@@ -1,27 +1,26 @@
 import type {
   AppendRefusal,
-  ClaimedTask,
-  FinishedStep,
   LogAppend,
   PushStore,
   StoredTask,
   TaskDeletionStore,
-  TaskLeases,
+  TurnStore,
   TaskListPage,
   TaskListQuery,
-  TaskOverview,
   TaskScope,
-  TaskStore,
-  UnfinishedTask,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "../sqlite/held-task-leases.ts";
 import { readSweepClockRecord, writeSweepClockRecord } from "../sqlite/sweep-clock-table.ts";
-import { createTaskTextIndex, indexQueuedTasks } from "../sqlite/task-text-index.ts";
-import { TaskTextIndexer } from "../task-text-indexer.ts";
+import { SqlTextIndex } from "../sqlite/task-text-index.ts";
+import {
+  createSqlPushStore,
+  createSqlTaskOverview,
+  createSqlTurnStore,
+  type SqlAccess,
+} from "../sqlite/sql-ports.ts";
 import {
   assertKnownSchemaVersion,
   createUnreleasedSchemaError,
@@ -35,6 +34,7 @@ import { DurableObjectDatabase } from "./durable-object-database.ts";
 import type { DurableObjectStorage } from "./durable-object-storage.ts";
 import { assertEventsFit, MAX_ROW_BYTES } from "./event-size-limit.ts";
 import { RecoveryAlarm } from "./recovery-alarm.ts";
+import type { ServerStore, TaskOverview } from "../server-store.ts";
 
 /** Options of `DurableObjectStore`. */
 export interface DurableObjectStoreOptions {
@@ -60,7 +60,6 @@ const DEFAULT_RECOVERY_INTERVAL_MS = 30_000;
 
 /** The tables of an open store. */
 interface OpenedTables extends TaskTables {
-  readonly db: DurableObjectDatabase;
   readonly dueWork: DueWorkTable;
   readonly cipher: PushSecretCipher;
 }
@@ -70,32 +69,14 @@ interface OpenedTables extends TaskTables {
  * Cloudflare has confirmed the write. Each commit sets the alarm of the object, so that the handler of the alarm can
  * continue the work of a process that has died. The object must have no other alarm.
  */
-export class DurableObjectStore implements TaskStore {
+export class DurableObjectStore implements ServerStore {
   readonly name = "durable-object";
   readonly usesSnapshots = true;
   readonly isDurable = true;
   readonly alarm: RecoveryAlarm;
-  readonly leases: TaskLeases = {
-    renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
-    claim: (agent, limit) => this.#claimTasks(agent, limit),
-    renew: async () => [],
-    release: async (lease) => this.#heldLeases.release(lease),
-  };
-  readonly pushStore: PushStore = {
-    put: (scope, taskId, registration) =>
-      this.#write(({ pushTable }) => pushTable.put(scope, taskId, registration)),
-    get: (scope, taskId, id) => this.#read(({ pushTable }) => pushTable.get(scope, taskId, id)),
-    list: (scope, taskId) => this.#read(({ pushTable }) => pushTable.list(scope, taskId)),
-    remove: (scope, taskId, id) => this.#write(({ pushTable }) => pushTable.remove(scope, taskId, id)),
-    claim: (scope, taskId, now) => this.#read(({ pushTable }) => pushTable.claim(scope, taskId, now)),
-    claimDue: (query) => this.#read(({ pushTable }) => pushTable.claimDue(query)),
-    findRetries: (now) => this.#read(({ pushTable }) => pushTable.findRetries(now)),
-    saveProgress: (progress) => this.#write(({ pushTable }) => pushTable.saveProgress(progress)),
-    countUndelivered: (scope, limit) =>
-      this.#read(({ pushTable }) => pushTable.countUndelivered(scope, limit)),
-    assertCanStoreSecrets: () => this.#requireOpen().cipher.assertCanEncrypt(),
-    listDeadWebhooks: (limit) => this.#read(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
-  };
+  readonly turns: TurnStore;
+  readonly pushStore: PushStore;
+  readonly overview: TaskOverview;
   readonly deletionStore: TaskDeletionStore = {
     listStoppedTasks: (query) => this.#read(({ deleter }) => deleter.listStoppedTasks(query)),
     findMatchingTasks: (selector, limit) =>
@@ -116,13 +97,11 @@ export class DurableObjectStore implements TaskStore {
       write: (record) => this.#write(({ db }) => writeSweepClockRecord(db, record)),
     },
   };
-  readonly overview: TaskOverview = this.#createOverview();
   readonly #storage: DurableObjectStorage;
   readonly #options: DurableObjectStoreOptions;
   readonly #heldLeases = new HeldTaskLeases();
   #tables: OpenedTables | undefined;
-  /** Present if the store searches text. */
-  #textIndexer: TaskTextIndexer | undefined;
+  readonly #textIndex: SqlTextIndex;
   #runningSyncs = 0;
 
   constructor(storage: DurableObjectStorage, options: DurableObjectStoreOptions = {}) {
@@ -131,6 +110,22 @@ export class DurableObjectStore implements TaskStore {
     this.#options = options;
     const { recoveryIntervalMs = DEFAULT_RECOVERY_INTERVAL_MS } = options;
     this.alarm = new RecoveryAlarm(storage, () => Date.now(), recoveryIntervalMs);
+    const access: SqlAccess = {
+      read: (query) => this.#read(query),
+      write: (work) => this.#write(work),
+      writePush: (work) => this.#write(({ pushTable }) => work(pushTable)),
+      isInDoubt: () => false,
+    };
+    this.turns = createSqlTurnStore(access, this.#heldLeases);
+    this.pushStore = {
+      ...createSqlPushStore(access),
+      assertCanStoreSecrets: () => this.#requireOpen().cipher.assertCanEncrypt(),
+    };
+    this.#textIndex = new SqlTextIndex({
+      write: access.write,
+      transact: (work) => this.#transact(this.#requireOpen(), work),
+    });
+    this.overview = createSqlTaskOverview(access, this.#textIndex);
   }
 
   async open(): Promise<void> {
@@ -149,12 +144,11 @@ export class DurableObjectStore implements TaskStore {
       heldLeases: this.#heldLeases,
       maxRowBytes: MAX_ROW_BYTES,
     });
-    this.#tables = { ...tables, db, dueWork: new DueWorkTable(db), cipher };
+    this.#tables = { ...tables, dueWork: new DueWorkTable(db), cipher };
   }
 
   async close(): Promise<void> {
-    await this.#textIndexer?.stop();
-    this.#textIndexer = undefined;
+    await this.#textIndex.stop();
     this.#tables = undefined;
     this.#heldLeases.clear();
     await this.#storage.sync();
@@ -165,20 +159,12 @@ export class DurableObjectStore implements TaskStore {
     this.#heldLeases.holdBegunTurns(batch);
     const refusals = await this.#write(({ writer }) => batch.map((append) => writer.append(append)));
     this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
-    this.#textIndexer?.schedule();
+    this.#textIndex.schedule();
     return refusals;
   }
 
   load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     return this.#read(({ reader }) => reader.load(scope, taskId));
-  }
-
-  isTaskUnchanged(
-    scope: TaskScope,
-    taskId: string,
-    loaded: Pick<StoredTask, "seq" | "epoch">,
-  ): Promise<boolean> {
-    return this.#read(({ reader }) => reader.isTaskUnchanged(scope, taskId, loaded));
   }
 
   readEvents(
@@ -198,18 +184,6 @@ export class DurableObjectStore implements TaskStore {
     return this.#read(({ reader }) => reader.findMessageLocation(scope, messageId));
   }
 
-  readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
-    return this.#read(({ reader }) => reader.readSteps(scope, taskId, turnSeq));
-  }
-
-  listUnfinished(): Promise<UnfinishedTask[]> {
-    return this.#read(({ reader }) => reader.listUnfinished());
-  }
-
-  listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]> {
-    return this.#read(({ reader }) => reader.listTasksWithQueuedTurns());
-  }
-
   /**
    * Sets the next alarm at the end of the handler of an alarm. `sweepTime` is the time of the next sweep in milliseconds
    * since 1970, which an object without tasks does not need.
@@ -217,44 +191,6 @@ export class DurableObjectStore implements TaskStore {
   setNextAlarm(sweepTime: number | undefined): void {
     const { dueWork } = this.#requireOpen();
     this.alarm.setAfterHandler(dueWork.findNextDueTime(), dueWork.hasTasks() ? sweepTime : undefined);
-  }
-
-  #createOverview(): TaskOverview {
-    const isTextIndexed = (): boolean => this.#textIndexer !== undefined;
-    return {
-      get searchesText() {
-        return isTextIndexed();
-      },
-      startTextIndex: () => this.#startTextIndex(),
-      prepareForAllCallers: () =>
-        this.#write(({ overviewReader }) => overviewReader.createIndexForAllCallers()),
-      list: (query) => this.#read(({ overviewReader }) => overviewReader.list(query)),
-      findScope: (agent, taskId) =>
-        this.#read(({ overviewReader }) => overviewReader.findScope(agent, taskId)),
-    };
-  }
-
-  async #startTextIndex(): Promise<void> {
-    if (this.#textIndexer) return;
-    await this.#write(({ db }) => createTaskTextIndex(db));
-    this.#textIndexer = new TaskTextIndexer({
-      indexBatch: (limit) =>
-        this.#transact(this.#requireOpen(), ({ db, reader }) =>
-          indexQueuedTasks(db, limit, (key) => reader.foldTask({ key })),
-        ),
-    });
-    this.#textIndexer.schedule();
-  }
-
-  async #claimTasks(agent: string, limit: number): Promise<ClaimedTask[]> {
-    const keys = this.#requireOpen().leaseTable.listClaimableKeys(agent, limit);
-    if (keys.length === 0) return [];
-    const claimed = await this.#write(({ leaseTable }) => {
-      const tasks = leaseTable.claimTasks(keys);
-      for (const lease of tasks) this.#heldLeases.hold(lease);
-      return tasks;
-    });
-    return claimed;
   }
 
   /** Resolves with the result of a query once all data that the query has read is durable. */

@@ -74,7 +74,7 @@ describe.skipIf(dump === undefined)("a backup with pg_dump", () => {
     const claimed = new Set<string>();
     await expect
       .poll(async () => {
-        for (const { taskId } of await restored.leases.claim(aliceTestTaskScope.agent, 100))
+        for (const { taskId } of await restored.turns.claim(aliceTestTaskScope.agent, 100))
           claimed.add(taskId);
         return claimed.size;
       })

@@ -38,6 +38,6 @@ export class EmptyPostgresStore extends PostgresStore {
     if (this.#isEmpty) return;
     this.#isEmpty = true;
     await runTestSql(this.#directUrl, EMPTY_ALL_TABLES_SQL);
-    await this.leases.renew();
+    await this.turns.renew();
   }
 }

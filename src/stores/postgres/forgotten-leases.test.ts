@@ -51,9 +51,9 @@ describe.skipIf(reason)("a lease whose node does not know it", () => {
     await leases.renew();
     await expect(leases.claim("echo", 10)).rejects.toThrow("timeout");
     await leases.renew();
-    expect(await store.leases.claim("echo", 10)).toEqual([]);
+    expect(await store.turns.claim("echo", 10)).toEqual([]);
     await leases.renew();
-    expect(await store.leases.claim("echo", 10)).toMatchObject([{ taskId: "t", epoch: 2 }]);
+    expect(await store.turns.claim("echo", 10)).toMatchObject([{ taskId: "t", epoch: 2 }]);
     await leases.end();
   });
 
@@ -67,7 +67,7 @@ describe.skipIf(reason)("a lease whose node does not know it", () => {
     });
     await expect(lost).rejects.toThrow("timeout");
     for (let renewal = 0; renewal < 3; renewal++) expect(await leases.renew()).toEqual([]);
-    expect(await store.leases.claim("echo", 10)).toEqual([]);
+    expect(await store.turns.claim("echo", 10)).toEqual([]);
     await runTestSql(url, "UPDATE colloquy.task SET epoch = 1");
     expect(await leases.renew()).toMatchObject([{ taskId: "t", epoch: 0 }]);
     await leases.end();
@@ -105,7 +105,7 @@ describe.skipIf(reason)("a lease whose node does not know it", () => {
     await runTestSql(url, `UPDATE colloquy.node SET expires_at = '-infinity' WHERE id = '${leases.node}'`);
     for (const which of [undefined, "lost", "waiting"] as const)
       expect(await leases.claim("echo", 10, which)).toEqual([]);
-    expect(await store.leases.claim("echo", 10, "lost")).toMatchObject([{ taskId: "t", epoch: 1 }]);
+    expect(await store.turns.claim("echo", 10, "lost")).toMatchObject([{ taskId: "t", epoch: 1 }]);
     await leases.end();
   });
 });

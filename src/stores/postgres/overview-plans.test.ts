@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
-import type { TaskOverviewQuery } from "../../engine/index.ts";
 import { aliceTestTaskScope } from "../task-event-logs.fixture.ts";
 import { chooseListStatement } from "./postgres-task-overview.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { LIST_OVERVIEW_OF_TEXT } from "./statements/list-overview.ts";
+import type { TaskOverviewQuery } from "../server-store.ts";
 
 const { url, reason } = await findTestDatabase();
 

@@ -54,8 +54,8 @@ describe.skipIf(reason)("PostgreSQL behind PgBouncer in transaction mode", () =>
     onTestFinished(() => store.close());
     await store.open();
     const changes: boolean[] = [];
-    store.hints?.onHint(() => changes.push(store.hints?.isReceiving ?? false));
-    const reason = await new Promise<string>((resolve) => store.hints?.onUnsupported?.(resolve));
+    store.nodes.hints?.onHint(() => changes.push(store.nodes.hints?.isReceiving ?? false));
+    const reason = await new Promise<string>((resolve) => store.nodes.hints?.onUnsupported?.(resolve));
     expect(reason).toContain("pooler in transaction mode");
     expect(changes).toEqual([]);
   });

@@ -48,7 +48,7 @@ describe.skipIf(reason)("the gauges of the PostgreSQL store", () => {
     expect(commits.p50Ms).toBeGreaterThan(0);
     expect(commits.p99Ms).toBeGreaterThanOrEqual(commits.p50Ms);
     await runTestSql(url, "UPDATE colloquy.task SET lease_node = NULL");
-    await store.leases.claim(aliceTestTaskScope.agent, 10);
+    await store.turns.claim(aliceTestTaskScope.agent, 10);
     expect(store.readGauges().leases).toMatchObject({ held: 1, claimed: 1 });
   });
 
@@ -56,25 +56,25 @@ describe.skipIf(reason)("the gauges of the PostgreSQL store", () => {
     await store.commit([
       createTestLogAppend("waits", 0, [createTestSubmittedTaskEvent("waits")], { hasRunningTurn: true }),
     ]);
-    await store.leases.renew();
+    await store.turns.renew();
     const before = store.readGauges().leases.waiting;
     await runTestSql(
       url,
       "UPDATE colloquy.task SET lease_node = NULL, wake_at = '-infinity' WHERE task_id LIKE '%waits'",
     );
-    await store.leases.renew();
+    await store.turns.renew();
     expect(store.readGauges().leases.waiting).toBe(before + 1);
     await runTestSql(
       url,
       "UPDATE colloquy.task SET wake_at = now() + interval '1 hour' WHERE task_id LIKE '%waits'",
     );
-    await store.leases.renew();
+    await store.turns.renew();
     expect(store.readGauges().leases.waiting).toBe(before);
   });
 
   it("measure the time since the leases were renewed", async () => {
     const start = performance.now();
-    await store.leases.renew();
+    await store.turns.renew();
     expect(store.readGauges().leases.sinceRenewalMs).toBeLessThanOrEqual(performance.now() - start);
   });
 });

@@ -84,30 +84,30 @@ describe.skipIf(reason)("two nodes on one database", () => {
     await beginTurn(first);
     expect(await second.load(aliceTestTaskScope, taskId)).toMatchObject({ awaitsRecovery: false });
     expect(await appendChunk(second, 1)).toEqual(["conflict"]);
-    expect(await second.leases.claim("echo", 10)).toEqual([]);
+    expect(await second.turns.claim("echo", 10)).toEqual([]);
     expect(await appendChunk(first, 1)).toEqual([undefined]);
-    expect(await first.leases.renew()).toEqual([]);
+    expect(await first.turns.renew()).toEqual([]);
   });
 
   it("claim the tasks of a node whose lease has expired, and fence that node [E17]", async () => {
     await beginTurn(first);
     await expireFirstNode();
     expect(await second.load(aliceTestTaskScope, taskId)).toMatchObject({ awaitsRecovery: true });
-    expect(await second.leases.claim("echo", 10)).toMatchObject([{ taskId, epoch: 1 }]);
+    expect(await second.turns.claim("echo", 10)).toMatchObject([{ taskId, epoch: 1 }]);
     expect(await appendChunk(first, 1)).toEqual(["conflict"]);
     expect(await appendChunk(second, 1, { epoch: 1 })).toEqual([undefined]);
     const lost = { scope: aliceTestTaskScope, taskId, epoch: 0 };
-    expect(await first.leases.renew()).toEqual([lost]);
-    await first.leases.release(lost);
-    expect(await first.leases.renew()).toEqual([]);
-    expect(await first.leases.claim("echo", 10)).toEqual([]);
+    expect(await first.turns.renew()).toEqual([lost]);
+    await first.turns.release(lost);
+    expect(await first.turns.renew()).toEqual([]);
+    expect(await first.turns.claim("echo", 10)).toEqual([]);
   });
 
   it("keep a lease that has expired, if no other node has claimed the task", async () => {
     await beginTurn(first);
     await expireFirstNode();
-    expect(await first.leases.renew()).toEqual([]);
-    expect(await second.leases.claim("echo", 10)).toEqual([]);
+    expect(await first.turns.renew()).toEqual([]);
+    expect(await second.turns.claim("echo", 10)).toEqual([]);
     expect(await appendChunk(first, 1)).toEqual([undefined]);
   });
 
@@ -123,9 +123,9 @@ describe.skipIf(reason)("two nodes on one database", () => {
     await third.open();
     try {
       const claims = await Promise.all(
-        [second, third, second, third].map((store) => store.leases.claim("echo", 10)),
+        [second, third, second, third].map((store) => store.turns.claim("echo", 10)),
       );
-      const rest = await second.leases.claim("echo", 100);
+      const rest = await second.turns.claim("echo", 100);
       const claimed = [...claims.flat(), ...rest].map((task) => task.taskId);
       expect(claimed.toSorted()).toEqual(ids.toSorted());
     } finally {

@@ -1,6 +1,7 @@
 import type {
   FollowedPosition,
   FollowedTaskChange,
+  NodeHints,
   NodeStore,
   TaskRequest,
   TaskRequestAnswer,
@@ -33,11 +34,17 @@ export class PostgresNodes implements NodeStore {
   readonly #connection: PostgresConnection;
   readonly #leases: PostgresTaskLeases;
   readonly #getCipher: () => PushSecretCipher;
+  readonly hints?: NodeHints;
 
-  constructor(connection: PostgresConnection, leases: PostgresTaskLeases, getCipher: () => PushSecretCipher) {
+  constructor(
+    connection: PostgresConnection,
+    leases: PostgresTaskLeases,
+    options: { readonly getCipher: () => PushSecretCipher; readonly hints: NodeHints | undefined },
+  ) {
     this.#connection = connection;
     this.#leases = leases;
-    this.#getCipher = getCipher;
+    this.#getCipher = options.getCipher;
+    if (options.hints) this.hints = options.hints;
   }
 
   get holdsLeases(): boolean {

@@ -1,8 +1,6 @@
 import type {
   AppendRefusal,
-  FinishedStep,
   LogAppend,
-  NodeHints,
   NodeStore,
   PushStore,
   SessionRepository,
@@ -11,13 +9,10 @@ import type {
   StoreHealth,
   StoreMigrationListener,
   TaskDeletionStore,
-  TaskLeases,
-  TaskOverview,
+  TurnStore,
   TaskListPage,
   TaskListQuery,
   TaskScope,
-  TaskStore,
-  UnfinishedTask,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
@@ -47,6 +42,7 @@ import { PostgresTaskLeases } from "./postgres-task-leases.ts";
 import { createPostgresTaskOverview } from "./postgres-task-overview.ts";
 import { PostgresTaskReader } from "./postgres-task-reader.ts";
 import { PostgresTextIndex } from "./postgres-text-index.ts";
+import type { ServerStore, TaskOverview } from "../server-store.ts";
 
 const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
   "PostgresStore",
@@ -76,13 +72,12 @@ interface OpenedPostgres {
  * down, the methods reject with `UNAVAILABLE`, and the store recovers without a restart. `open` creates or migrates the
  * tables, and rejects a schema of a newer version of Colloquy.
  */
-export class PostgresStore implements TaskStore {
+export class PostgresStore implements ServerStore {
   readonly name: string;
   readonly usesSnapshots = true;
   readonly isDurable = true;
-  readonly leases: TaskLeases;
+  readonly turns: TurnStore;
   readonly nodes: NodeStore;
-  readonly hints?: NodeHints;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
   readonly overview: TaskOverview;
@@ -114,8 +109,7 @@ export class PostgresStore implements TaskStore {
     this.#leases = new PostgresTaskLeases(this.#connection, this.#options.leaseMs);
     const context = { getNode: () => this.#leases.node, getCipher: () => this.#requireOpen().cipher };
     this.#reader = new PostgresTaskReader(this.#connection, context);
-    this.leases = this.#leases;
-    this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
+    this.turns = this.#leases;
     if (this.#options.hints) {
       const onOtherNode = (): void => this.#leases.reportOtherNode();
       this.#hints = new PostgresHints({
@@ -124,8 +118,11 @@ export class PostgresStore implements TaskStore {
         connection: this.#connection,
         onOtherNode,
       });
-      this.hints = this.#hints;
     }
+    this.nodes = new PostgresNodes(this.#connection, this.#leases, {
+      getCipher: context.getCipher,
+      hints: this.#hints,
+    });
     this.pushStore = new PostgresPushStore(this.#connection, context);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
     this.#textIndex = new PostgresTextIndex(this.#connection, {
@@ -191,14 +188,6 @@ export class PostgresStore implements TaskStore {
     return this.#reader.load(scope, taskId);
   }
 
-  isTaskUnchanged(
-    scope: TaskScope,
-    taskId: string,
-    loaded: Pick<StoredTask, "seq" | "epoch">,
-  ): Promise<boolean> {
-    return this.#reader.isTaskUnchanged(scope, taskId, loaded);
-  }
-
   readEvents(
     scope: TaskScope,
     taskId: string,
@@ -214,18 +203,6 @@ export class PostgresStore implements TaskStore {
 
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
     return this.#reader.findMessage(scope, messageId);
-  }
-
-  readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
-    return this.#reader.readSteps(scope, taskId, turnSeq);
-  }
-
-  listUnfinished(): Promise<UnfinishedTask[]> {
-    return this.#reader.listUnfinished();
-  }
-
-  listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    return this.#reader.listTasksWithQueuedTurns();
   }
 
   async #query<Parameters extends readonly unknown[], Row>(

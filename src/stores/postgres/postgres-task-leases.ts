@@ -2,10 +2,13 @@ import { randomUUID } from "node:crypto";
 import type {
   AppendRefusal,
   ClaimedTask,
+  FinishedStep,
   LogAppend,
+  StoredTask,
   StoreGauges,
   TaskLease,
-  TaskLeases,
+  TaskScope,
+  TurnStore,
 } from "../../engine/index.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
@@ -16,6 +19,9 @@ import { CLAIM_LOST_TASKS, CLAIM_TASKS, CLAIM_WAITING_TASKS } from "./statements
 import { DELETE_NODES } from "./statements/delete-nodes.ts";
 import { FIND_FORGOTTEN_LEASES } from "./statements/find-forgotten-leases.ts";
 import { FIND_LOST_LEASES } from "./statements/find-lost-leases.ts";
+import { IS_TASK_UNCHANGED } from "./statements/is-task-unchanged.ts";
+import { LIST_QUEUED_TASKS } from "./statements/list-queued-tasks.ts";
+import { READ_STEPS } from "./statements/read-steps.ts";
 import { RELEASE_LEASE } from "./statements/release-lease.ts";
 import { RENEW_NODE } from "./statements/renew-node.ts";
 
@@ -33,7 +39,7 @@ const RENEWALS_PER_LEASE = 6;
  * The leases of one node. The node has one row with the end of all of its leases, on the clock of the database. The row
  * of a task names the node that runs its turn. After the end of the leases, every node can claim the tasks.
  */
-export class PostgresTaskLeases implements TaskLeases {
+export class PostgresTaskLeases implements TurnStore {
   readonly renewIntervalMs: number;
   readonly waitingTurnPollMs: number = WAITING_TURN_POLL_MS;
   readonly #connection: PostgresConnection;
@@ -130,6 +136,26 @@ export class PostgresTaskLeases implements TaskLeases {
     const { scope, taskId, epoch } = lease;
     const parameters = [this.#node, computeScopeKey(scope), encodeIdentifier(taskId), epoch] as const;
     await this.#connection.query(RELEASE_LEASE, parameters);
+  }
+
+  async isUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    { seq, epoch }: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean> {
+    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), seq, epoch] as const;
+    return (await this.#connection.query(IS_TASK_UNCHANGED, parameters)).length > 0;
+  }
+
+  async readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<FinishedStep[]> {
+    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), turnSeq] as const;
+    const rows = await this.#connection.query(READ_STEPS, parameters);
+    return rows.map(({ key, json }) => ({ turnSeq, key: decodeIdentifier(key), json }));
+  }
+
+  async listQueued(): Promise<{ scope: TaskScope; taskId: string }[]> {
+    const rows = await this.#connection.query(LIST_QUEUED_TASKS, [this.#node]);
+    return rows.map((row) => ({ scope: decodeScopeRow(row), taskId: decodeIdentifier(row.task_id) }));
   }
 
   /** Runs a commit, and updates the held leases. */

@@ -1,4 +1,4 @@
-import type { TaskOverview, TaskOverviewEntry, TaskOverviewQuery, TaskScope } from "../../engine/index.ts";
+import type { TaskScope } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
 import { parseTextQuery } from "../task-words.ts";
@@ -18,6 +18,7 @@ import {
   type ListOverviewParameters,
   type OverviewRow,
 } from "./statements/list-overview.ts";
+import type { TaskOverview, TaskOverviewEntry, TaskOverviewQuery } from "../server-store.ts";
 
 /**
  * Indexes for lists of the tasks of all callers, one for each filter that selects few of many tasks. Only servers with
@@ -47,10 +48,7 @@ export function createPostgresTaskOverview(
   textIndex: PostgresTextIndex,
 ): TaskOverview {
   return {
-    get searchesText() {
-      return textIndex.isStarted;
-    },
-    startTextIndex: async () => textIndex.start(),
+    textIndex,
     prepareForAllCallers: async () => {
       for (const statement of CREATE_OVERVIEW_INDEXES) await connection.query(statement, []);
     },

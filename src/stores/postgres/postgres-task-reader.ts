@@ -1,5 +1,4 @@
 import type {
-  FinishedStep,
   QueuedTurnData,
   StoredTask,
   TaskScope,
@@ -14,12 +13,9 @@ import type { PostgresConnection } from "./postgres-pool.ts";
 import { restoreStoredTask, toTaskContent } from "./restore-stored-task.ts";
 import { computeScopeKey } from "./scope-key.ts";
 import { FIND_MESSAGE } from "./statements/find-message.ts";
-import { IS_TASK_UNCHANGED } from "./statements/is-task-unchanged.ts";
-import { LIST_QUEUED_TASKS } from "./statements/list-queued-tasks.ts";
-import { LIST_UNFINISHED_TASKS, type UnfinishedTaskRow } from "./statements/list-unfinished-tasks.ts";
+import type { UnfinishedTaskRow } from "./statements/claim-tasks.ts";
 import { LOAD_TASK } from "./statements/load-task.ts";
 import { READ_EVENTS } from "./statements/read-events.ts";
-import { READ_STEPS } from "./statements/read-steps.ts";
 
 /** Columns that identify a scope. */
 interface ScopeRow {
@@ -95,15 +91,6 @@ export class PostgresTaskReader {
     return secretsError === undefined ? { ...turn, webhook: config } : turn;
   }
 
-  async isTaskUnchanged(
-    scope: TaskScope,
-    taskId: string,
-    { seq, epoch }: Pick<StoredTask, "seq" | "epoch">,
-  ): Promise<boolean> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), seq, epoch] as const;
-    return (await this.#connection.query(IS_TASK_UNCHANGED, parameters)).length > 0;
-  }
-
   async readEvents(
     scope: TaskScope,
     taskId: string,
@@ -137,20 +124,5 @@ export class PostgresTaskReader {
     const parameters = [computeScopeKey(scope), encodeIdentifier(messageId)] as const;
     const [row] = await this.#connection.query(FIND_MESSAGE, parameters);
     return row && { taskId: decodeIdentifier(row.task_id), seq: row.seq };
-  }
-
-  async readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<FinishedStep[]> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), turnSeq] as const;
-    const rows = await this.#connection.query(READ_STEPS, parameters);
-    return rows.map(({ key, json }) => ({ turnSeq, key: decodeIdentifier(key), json }));
-  }
-
-  async listUnfinished(): Promise<UnfinishedTask[]> {
-    return (await this.#connection.query(LIST_UNFINISHED_TASKS, [])).map(decodeUnfinishedTaskRow);
-  }
-
-  async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    const rows = await this.#connection.query(LIST_QUEUED_TASKS, [this.#reading.getNode()]);
-    return rows.map((row) => ({ scope: decodeScopeRow(row), taskId: decodeIdentifier(row.task_id) }));
   }
 }

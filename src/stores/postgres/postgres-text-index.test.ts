@@ -17,7 +17,7 @@ describe.skipIf(reason)("the text index of several nodes", () => {
     const node = new PostgresStore(url, { poolSize: 3 });
     await node.open();
     nodes.push(node);
-    if (indexesText) await node.overview.startTextIndex?.();
+    if (indexesText) await node.overview.textIndex?.start();
     return node;
   }
 
@@ -35,7 +35,7 @@ describe.skipIf(reason)("the text index of several nodes", () => {
     nodes = [];
     const node = await openNode({ indexesText: false });
     await runTestSql(url, "TRUNCATE colloquy.task CASCADE");
-    await node.leases.renew();
+    await node.turns.renew();
   });
 
   afterEach(() => Promise.all(nodes.map((node) => node.close())));

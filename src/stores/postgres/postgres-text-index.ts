@@ -1,4 +1,5 @@
 import type { StoredTask, TaskScope } from "../../engine/index.ts";
+import type { TextIndex } from "../server-store.ts";
 import { TaskTextIndexer } from "../task-text-indexer.ts";
 import { listTaskWords, type TextQuery } from "../task-words.ts";
 import { decodeIdentifier } from "./encode-identifier.ts";
@@ -25,7 +26,7 @@ interface PostgresTextIndexOptions {
  * the same statement. At its start, a node also indexes all tasks that the index lacks, because nodes without the option
  * queue no tasks.
  */
-export class PostgresTextIndex {
+export class PostgresTextIndex implements TextIndex {
   readonly #connection: PostgresConnection;
   readonly #options: PostgresTextIndexOptions;
   #indexer: TaskTextIndexer | undefined;
@@ -41,7 +42,7 @@ export class PostgresTextIndex {
     return this.#indexer !== undefined;
   }
 
-  start(): void {
+  async start(): Promise<void> {
     if (this.#indexer) return;
     this.#comparedThrough = 0;
     this.#indexer = new TaskTextIndexer({ indexBatch: (limit) => this.#indexBatch(limit) });

@@ -119,7 +119,7 @@ describe("SqliteStore", () => {
       store.readEvents(aliceTestTaskScope, "t", 0, { events: 9, maxBytes: 9 }),
     ).rejects.toMatchObject(rejection);
     await expect(store.list(aliceTestTaskScope, { limit: 9 })).rejects.toMatchObject(rejection);
-    await expect(store.listUnfinished()).rejects.toMatchObject(rejection);
+    await expect(store.turns.listQueued()).rejects.toMatchObject(rejection);
     expect(await store.load(aliceTestTaskScope, "u")).toMatchObject({ seq: 1 });
     expect(await store.findMessage(aliceTestTaskScope, "never")).toBeUndefined();
   });

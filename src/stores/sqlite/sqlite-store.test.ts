@@ -89,17 +89,18 @@ describe("SqliteStore", () => {
       awaitsRecovery: true,
     });
     expect(await store.findMessage(aliceTestTaskScope, "m1")).toEqual({ taskId: "t", seq: 1 });
-    expect(await store.listUnfinished()).toMatchObject([{ scope: aliceTestTaskScope, taskId: "t", seq: 2 }]);
     const turn = { seq: 1, attempt: 1, request: {}, service: {} };
     await commitTestAppendExpectingSuccess(
       store,
       createTestLogAppend("kept", 0, [createTestSubmittedTaskEvent("kept")], { turn, hasRunningTurn: true }),
     );
     await reopen();
-    expect((await store.listUnfinished()).find(({ taskId }) => taskId === "kept")).toMatchObject({ turn });
+    expect((await store.turns.claim("echo", 10)).find(({ taskId }) => taskId === "kept")).toMatchObject({
+      turn,
+    });
     await commitTestAppendExpectingSuccess(
       store,
-      createTestLogAppend("t", 2, [createTestChunkEvent("t", "more")]),
+      createTestLogAppend("t", 2, [createTestChunkEvent("t", "more")], { epoch: 1 }),
     );
     await commitTestAppendExpectingSuccess(
       store,
@@ -313,7 +314,7 @@ describe("SqliteStore", () => {
       const closed = { reason: "UNAVAILABLE", message: expect.stringContaining("closed") as string };
       await expect(store.commit([added])).rejects.toMatchObject(closed);
       await expect(store.load(aliceTestTaskScope, "t")).rejects.toMatchObject(closed);
-      await expect(store.listUnfinished()).rejects.toMatchObject(closed);
+      await expect(store.turns.listQueued()).rejects.toMatchObject(closed);
       await store.open();
       await nothingWasKept();
     });

@@ -3,13 +3,10 @@ import type { DatabaseSync } from "node:sqlite";
 import type {
   LogAppend,
   AppendRefusal,
-  ClaimedTask,
-  FinishedStep,
   StoreHealth,
   StoreMigrationListener,
   StoredTask,
-  TaskLeases,
-  TaskOverview,
+  TurnStore,
   TaskListPage,
   TaskListQuery,
   PushStore,
@@ -17,7 +14,6 @@ import type {
   TaskDeletionStore,
   TaskScope,
   TaskStore,
-  UnfinishedTask,
 } from "../../engine/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { LogEvent } from "../../protocol/index.ts";
@@ -27,11 +23,16 @@ import { SqliteConnection } from "./sqlite-connection.ts";
 import { createSqliteDeletionStore } from "./sqlite-deletion-store.ts";
 import { backupOpenDatabase } from "./shared-file-operations.ts";
 import { GroupedPushWrites, type PushWriteGroup } from "./grouped-push-writes.ts";
-import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
-import { createTaskTextIndex, indexQueuedTasks } from "./task-text-index.ts";
-import { TaskTextIndexer } from "../task-text-indexer.ts";
+import { SqlTextIndex } from "./task-text-index.ts";
+import {
+  createSqlPushStore,
+  createSqlTaskOverview,
+  createSqlTurnStore,
+  type SqlAccess,
+} from "./sql-ports.ts";
+import type { ServerStore, StoreFile, TaskOverview } from "../server-store.ts";
 
 /** Options of `SqliteStore`. */
 export interface SqliteStoreOptions {
@@ -62,55 +63,44 @@ const assertKnownOptions = defineOptionNames<SqliteStoreOptions>()(
  * store reads only tasks that no unacknowledged append has changed. `open` migrates a file of an earlier
  * version of Colloquy, and rejects a file of a newer version.
  */
-export class SqliteStore implements TaskStore {
+export class SqliteStore implements ServerStore {
   readonly name: string;
   readonly usesSnapshots = true;
   readonly isDurable = true;
-  readonly filePath: string;
-  readonly pushStore: PushStore = {
-    put: async (scope, taskId, registration) =>
-      this.#pushWrites.write((push) => push.put(scope, taskId, registration)),
-    get: async (scope, taskId, id) =>
-      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.get(scope, taskId, id)),
-    list: async (scope, taskId) =>
-      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.list(scope, taskId)),
-    remove: async (scope, taskId, id) => this.#pushWrites.write((push) => push.remove(scope, taskId, id)),
-    claim: async (scope, taskId, now) =>
-      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.claim(scope, taskId, now)),
-    claimDue: async (query) =>
-      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.claimDue(query)),
-    findRetries: async (now) =>
-      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.findRetries(now)),
-    saveProgress: async (progress) => this.#pushWrites.write((push) => push.saveProgress(progress)),
-    countUndelivered: async (scope, limit) =>
-      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.countUndelivered(scope, limit)),
-    listDeadWebhooks: async (limit) =>
-      this.#connection.readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
-  };
-  readonly overview: TaskOverview = this.#createOverview();
-  readonly leases: TaskLeases = {
-    renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
-    claim: async (agent, limit) => this.#claimTasks(agent, limit),
-    renew: async () => [],
-    release: async (lease) => this.#heldLeases.release(lease),
-  };
-  readonly #heldLeases = new HeldTaskLeases();
+  readonly file: StoreFile;
+  readonly turns: TurnStore;
+  readonly pushStore: PushStore;
+  readonly overview: TaskOverview;
   readonly deletionStore: TaskDeletionStore;
+  readonly #heldLeases = new HeldTaskLeases();
   readonly #options: SqliteStoreOptions;
   readonly #sessions: SqliteSessions;
   readonly #connection: SqliteConnection;
-  /** Present if the store searches text. */
-  #textIndexer: TaskTextIndexer | undefined;
+  readonly #textIndex: SqlTextIndex;
   readonly #pushWrites = new GroupedPushWrites(() => this.commit([], { agentsAtWork: true }));
 
   constructor(path: string, options: SqliteStoreOptions = {}) {
     assertKnownOptions(options);
     this.#options = options;
-    this.filePath = resolve(path);
     this.name = `sqlite:${path}`;
+    this.file = { path: resolve(path), backUp: async (target) => this.#backUp(target) };
     this.#sessions = new SqliteSessions(path);
     this.#connection = new SqliteConnection(path, this.name, this.#heldLeases);
-    this.deletionStore = createSqliteDeletionStore(this.#connection);
+    const connection = this.#connection;
+    const access: SqlAccess = {
+      read: (query, isInDoubt) => connection.readThenAwaitDurability(query, isInDoubt),
+      write: async (work) => connection.executeDurably(() => work(connection.requireOpen())),
+      writePush: (work) => this.#pushWrites.write(work),
+      isInDoubt: (scope, taskId) => connection.isInDoubt(scope, taskId),
+    };
+    this.turns = createSqlTurnStore(access, this.#heldLeases);
+    this.pushStore = createSqlPushStore(access);
+    this.#textIndex = new SqlTextIndex({
+      write: access.write,
+      transact: (work) => connection.executeTransaction(() => work(connection.requireOpen())),
+    });
+    this.overview = createSqlTaskOverview(access, this.#textIndex);
+    this.deletionStore = createSqliteDeletionStore(connection);
   }
 
   /** Sessions of agent frameworks in the same file. The first access opens another connection, which `close` closes. */
@@ -128,11 +118,10 @@ export class SqliteStore implements TaskStore {
   }
 
   async close(): Promise<void> {
-    const textIndexer = this.#textIndexer;
-    this.#textIndexer = undefined;
+    const textIndexStop = this.#textIndex.stop();
     const closeFile = this.#connection.prepareClose();
     this.#heldLeases.clear();
-    await textIndexer?.stop();
+    await textIndexStop;
     this.#sessions.close();
     await closeFile();
   }
@@ -170,7 +159,7 @@ export class SqliteStore implements TaskStore {
     }
   }
 
-  async backUp(target: string): Promise<void> {
+  #backUp(target: string): void {
     try {
       backupOpenDatabase(this.#connection.requireFile().db, target);
     } catch (error) {
@@ -200,7 +189,7 @@ export class SqliteStore implements TaskStore {
       this.#connection.runDueCheckpoint();
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
       pushWrites.resolve();
-      this.#textIndexer?.schedule();
+      this.#textIndex.schedule();
       return refusals;
     } catch (error) {
       // The events of a task can make the batch fail, so the changes of webhooks are committed again alone.
@@ -221,17 +210,6 @@ export class SqliteStore implements TaskStore {
   async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     return this.#connection.readThenAwaitDurability(
       ({ reader }) => reader.load(scope, taskId),
-      () => this.#connection.isInDoubt(scope, taskId),
-    );
-  }
-
-  async isTaskUnchanged(
-    scope: TaskScope,
-    taskId: string,
-    loaded: Pick<StoredTask, "seq" | "epoch">,
-  ): Promise<boolean> {
-    return this.#connection.readThenAwaitDurability(
-      ({ reader }) => reader.isTaskUnchanged(scope, taskId, loaded),
       () => this.#connection.isInDoubt(scope, taskId),
     );
   }
@@ -267,63 +245,5 @@ export class SqliteStore implements TaskStore {
       ({ reader }) => reader.findMessageLocation(scope, messageId),
       (found) => found !== undefined && this.#connection.isInDoubt(scope, found.taskId),
     );
-  }
-
-  async readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
-    return this.#connection.readThenAwaitDurability(
-      ({ reader }) => reader.readSteps(scope, taskId, turnSeq),
-      () => this.#connection.isInDoubt(scope, taskId),
-    );
-  }
-
-  async listUnfinished(): Promise<UnfinishedTask[]> {
-    return this.#connection.readThenAwaitDurability(({ reader }) => reader.listUnfinished());
-  }
-
-  async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    return this.#connection.readThenAwaitDurability(({ reader }) => reader.listTasksWithQueuedTurns());
-  }
-
-  #createOverview(): TaskOverview {
-    const isTextIndexed = (): boolean => this.#textIndexer !== undefined;
-    return {
-      get searchesText() {
-        return isTextIndexed();
-      },
-      startTextIndex: async () => this.#startTextIndex(),
-      prepareForAllCallers: async () =>
-        this.runTransaction(() => this.#connection.requireOpen().overviewReader.createIndexForAllCallers()),
-      list: async (query) =>
-        this.#connection.readThenAwaitDurability(
-          ({ overviewReader }) => overviewReader.list(query),
-          ({ tasks }) => tasks.some(({ scope, taskId }) => this.#connection.isInDoubt(scope, taskId)),
-        ),
-      findScope: async (agent, taskId) =>
-        this.#connection.readThenAwaitDurability(({ overviewReader }) =>
-          overviewReader.findScope(agent, taskId),
-        ),
-    };
-  }
-
-  #startTextIndex(): void {
-    if (this.#textIndexer) return;
-    this.runTransaction((db) => createTaskTextIndex(db));
-    this.#textIndexer = new TaskTextIndexer({
-      // A power failure restores the queue together with the index, so that the batch needs no sync.
-      indexBatch: (limit) =>
-        this.#connection.executeTransaction((db) =>
-          indexQueuedTasks(db, limit, (key) => this.#connection.requireOpen().reader.foldTask({ key })),
-        ),
-    });
-    this.#textIndexer.schedule();
-  }
-
-  #claimTasks(agent: string, limit: number): ClaimedTask[] {
-    const { leaseTable } = this.#connection.requireOpen();
-    const keys = leaseTable.listClaimableKeys(agent, limit);
-    if (keys.length === 0) return [];
-    const claimed = this.runTransaction(() => leaseTable.claimTasks(keys));
-    for (const lease of claimed) this.#heldLeases.hold(lease);
-    return claimed;
   }
 }

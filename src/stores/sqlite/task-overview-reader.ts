@@ -1,11 +1,6 @@
 import type { SqlDatabase, SqlValue, SqlStatement } from "./sql-database.ts";
 import { LruCache } from "../../data-structures/index.ts";
-import type {
-  TaskOverviewEntry,
-  TaskOverviewPage,
-  TaskOverviewQuery,
-  TaskScope,
-} from "../../engine/index.ts";
+import type { TaskScope } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { parseTextQuery, type TextQuery } from "../task-words.ts";
 import {
@@ -16,6 +11,7 @@ import {
 } from "./task-overview-sql.ts";
 import { toFullTextQuery } from "./task-text-index.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
+import type { TaskOverviewEntry, TaskOverviewPage, TaskOverviewQuery } from "../server-store.ts";
 
 /** Sorts after every status time. */
 const END_OF_TIMES = "~";

@@ -1,6 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import type { TaskOverviewQuery } from "../../engine/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
 import { migrateSchema } from "./migrate-schema.ts";
 import {
@@ -10,6 +9,7 @@ import {
   CREATE_OVERVIEW_INDEX_SQL,
 } from "./task-overview-sql.ts";
 import { createTaskTextIndex } from "./task-text-index.ts";
+import type { TaskOverviewQuery } from "../server-store.ts";
 
 const db = new DatabaseSync(":memory:");
 migrateSchema(db, ":memory:");

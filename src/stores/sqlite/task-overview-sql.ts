@@ -1,8 +1,8 @@
-import type { TaskOverviewQuery } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
 import { buildUnionSql } from "./build-union-sql.ts";
 import { MATCHES_TEXT_SQL } from "./task-text-index.ts";
+import type { TaskOverviewQuery } from "../server-store.ts";
 
 /**
  * Index for lists of the tasks of all callers. Only servers with operators create the index, because each append has to

@@ -55,7 +55,6 @@ export class TaskReader {
   readonly #snapshotTable: SnapshotTable;
   readonly #stepTable: StepTable;
   readonly #selectMessage: SqlStatement;
-  readonly #selectUnfinished: SqlStatement;
   readonly #selectQueuedTurns: SqlStatement;
   readonly #selectFirstQueuedTurn: SqlStatement;
   readonly #selectTasksWithQueuedTurns: SqlStatement;
@@ -77,7 +76,6 @@ export class TaskReader {
       `SELECT task.task_id AS taskId, message.seq AS seq FROM message JOIN task ON task.key = message.task
        WHERE message.scope = ? AND message.message_id = ?`,
     );
-    this.#selectUnfinished = db.prepare(`${SELECT_UNFINISHED_SQL} WHERE running = 1`);
     this.#selectQueuedTurns = db.prepare("SELECT json FROM queued_turn WHERE task = ? ORDER BY position");
     this.#selectFirstQueuedTurn = db.prepare("SELECT 1 FROM queued_turn WHERE task = ? LIMIT 1");
     this.#selectTasksWithQueuedTurns = db.prepare(
@@ -145,10 +143,6 @@ export class TaskReader {
   readSteps(scope: TaskScope, taskId: string, turnSeq: number): FinishedStep[] {
     const row = this.findTask(scope, taskId);
     return row ? this.#stepTable.list(row.key, turnSeq) : [];
-  }
-
-  listUnfinished(): UnfinishedTask[] {
-    return this.#selectUnfinished.all().map(decodeUnfinishedTaskRow);
   }
 
   listTasksWithQueuedTurns(): { scope: TaskScope; taskId: string }[] {

@@ -15,6 +15,7 @@ import { TaskWriter } from "./task-writer.ts";
 
 /** The readers and writers of the tables in one database. */
 export interface TaskTables {
+  readonly db: SqlDatabase;
   readonly scopeTable: TaskOwnerScopeTable;
   readonly reader: TaskReader;
   readonly listReader: TaskListReader;
@@ -59,6 +60,7 @@ export function createTaskTables({
   const leaseTable = new TaskLeaseTable(db, heldLeases);
   const deleter = new TaskDeleter(db, { scopeTable, snapshotTable, writer, taskCounts });
   return {
+    db,
     scopeTable,
     reader,
     listReader,

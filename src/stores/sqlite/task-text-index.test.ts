@@ -46,11 +46,11 @@ const expectFound = (text: string, ids: readonly string[]): Promise<void> =>
 
 describe("the text index of a SQLite store", () => {
   it("continues after a restart, and forgets deleted tasks, also on the disk", async () => {
-    await store.overview.startTextIndex?.();
+    await store.overview.textIndex?.start();
     await storeTask("a", "unforgettable");
     await store.close();
     await openStore();
-    await store.overview.startTextIndex?.();
+    await store.overview.textIndex?.start();
     await expectFound("unforgettable", ["a"]);
     const [task] = await store.deletionStore.findMatchingTasks({ taskId: "a" }, 1);
     const options = { budgetMs: 1_000, overwrite: true };

@@ -1,6 +1,9 @@
 import type { SqlDatabase } from "./sql-database.ts";
-import type { Task } from "../../protocol/index.ts";
+import type { TextIndex } from "../server-store.ts";
+import { TaskTextIndexer } from "../task-text-indexer.ts";
 import { listTaskWords, type TextQuery } from "../task-words.ts";
+import type { SqlAccess } from "./sql-ports.ts";
+import type { TaskTables } from "./task-tables.ts";
 
 /**
  * Full-text index over the words of stopped tasks. Triggers queue the tasks whose turns have ended, so that the writer of
@@ -22,6 +25,46 @@ const CREATE_TEXT_INDEX_SQL = `
     END;
   INSERT INTO task_text_words_queue SELECT key FROM task WHERE running = 0;
 `;
+
+interface SqlTextIndexOptions extends Pick<SqlAccess, "write"> {
+  /** Runs a transaction that needs no sync, because a power failure restores the queue together with the index. */
+  readonly transact: <T>(work: (tables: TaskTables) => T) => T;
+}
+
+/** The text index of a store, which indexes the queued tasks in the background. */
+export class SqlTextIndex implements TextIndex {
+  readonly #options: SqlTextIndexOptions;
+  #indexer: TaskTextIndexer | undefined;
+
+  constructor(options: SqlTextIndexOptions) {
+    this.#options = options;
+  }
+
+  get isStarted(): boolean {
+    return this.#indexer !== undefined;
+  }
+
+  async start(): Promise<void> {
+    if (this.#indexer) return;
+    const { write, transact } = this.#options;
+    await write(({ db }) => createTaskTextIndex(db));
+    this.#indexer ??= new TaskTextIndexer({
+      indexBatch: (limit) => transact((tables) => indexQueuedTasks(tables, limit)),
+    });
+    this.#indexer.schedule();
+  }
+
+  /** Starts to index soon, if the index is started. */
+  schedule(): void {
+    this.#indexer?.schedule();
+  }
+
+  async stop(): Promise<void> {
+    const indexer = this.#indexer;
+    this.#indexer = undefined;
+    await indexer?.stop();
+  }
+}
 
 /** Condition that a task matches the full-text query `$text`. Considers the 20,000 matches that were created last. */
 export const MATCHES_TEXT_SQL = `task.key IN (
@@ -51,7 +94,7 @@ function createMissingFts5Error(cause: unknown): Error {
 }
 
 /** Indexes at most `limit` queued tasks, and returns whether more tasks wait. Call within a transaction. */
-export function indexQueuedTasks(db: SqlDatabase, limit: number, foldTask: (key: number) => Task): boolean {
+function indexQueuedTasks({ db, reader }: TaskTables, limit: number): boolean {
   const queued = db.prepare("SELECT task FROM task_text_words_queue LIMIT ?").all(limit + 1);
   const deleteWords = db.prepare("DELETE FROM task_text_words WHERE rowid = ?");
   const insertWords = db.prepare("INSERT INTO task_text_words (rowid, words) VALUES (?, ?)");
@@ -59,7 +102,7 @@ export function indexQueuedTasks(db: SqlDatabase, limit: number, foldTask: (key:
   for (const { task } of queued.slice(0, limit)) {
     const key = task as number;
     deleteWords.run(key);
-    insertWords.run(key, listTaskWords(foldTask(key)).join(" "));
+    insertWords.run(key, listTaskWords(reader.foldTask({ key })).join(" "));
     deleteQueued.run(key);
   }
   return queued.length > limit;

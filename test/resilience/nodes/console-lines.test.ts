@@ -67,7 +67,7 @@ describe.skipIf(reason).for([
 
   it("shows the tasks and the events of another server live [E21]", async () => {
     await expect.poll(() => store.nodes.hasOtherNodes && other.store.nodes.hasOtherNodes).toBe(true);
-    if (hints) await expect.poll(() => store.hints?.isReceiving).toBe(true);
+    if (hints) await expect.poll(() => store.nodes.hints?.isReceiving).toBe(true);
     const response = await console.request("GET lines", { signal: abort.signal });
     const names: string[] = [];
     const lines = listEventLines(readTestLines(response), names);

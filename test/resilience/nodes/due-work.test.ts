@@ -58,7 +58,7 @@ describe.skipIf(reason)("work that is due", () => {
     expect(report).toEqual({ turns: 3, notifications: 6, isComplete: true });
     expect(agent.runs.map(({ run }) => run.taskId).toSorted()).toEqual(ids.toSorted());
     expect(receiver?.requests).toHaveLength(6);
-    expect(await store.listUnfinished()).toEqual([]);
+    expect(await store.turns.claim("puppet", 10)).toEqual([]);
     expect(await server.processDueWork()).toEqual({ turns: 0, notifications: 0, isComplete: true });
   });
 

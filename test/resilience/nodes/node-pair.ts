@@ -67,7 +67,7 @@ export async function startTestNode(
 
 /** Makes a node stop to renew its leases, and ends them on the clock of the database. Its agents continue to work. */
 export async function loseNode(url: string, { store }: Pick<TestNode, "store">): Promise<void> {
-  store.leases.renew = () => new Promise(() => {});
+  store.turns.renew = () => new Promise(() => {});
   await runTestSql(
     url,
     `UPDATE colloquy.node SET expires_at = now() - interval '1 millisecond'

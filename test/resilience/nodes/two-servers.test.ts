@@ -268,7 +268,7 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
     it("stop the agents of a server that cannot renew its leases [E17, E21]", async () => {
       await first.client.send("go", now);
       const { run } = await first.agent.waitForRun(0);
-      first.store.leases.renew = () => new Promise(() => {});
+      first.store.turns.renew = () => new Promise(() => {});
       await expect.poll(() => run.signal.aborted).toBe(true);
     });
 

@@ -1,5 +1,16 @@
 import { defineStatement, type PostgresStatement } from "../define-statement.ts";
-import type { UnfinishedTaskRow } from "./list-unfinished-tasks.ts";
+
+export interface UnfinishedTaskRow {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly agent: string;
+  readonly task_id: string;
+  readonly context_id: string;
+  readonly seq: number;
+  readonly state: string;
+  readonly status_time: string;
+  readonly turn: string | null;
+}
 
 type ClaimTasksStatement = PostgresStatement<
   readonly [node: string, agent: string, limit: number],

@@ -1,0 +1,121 @@
+import type { TaskState } from "../protocol/index.ts";
+import type { TaskScope } from "./caller.ts";
+import type { FinishedStep } from "./steps/finished-step.ts";
+import type { StoredTask, TaskStore } from "./task-store.ts";
+import type { TurnRestartData } from "./turn-restart-data.ts";
+
+/** Identifies one lease on a task. A later lease on the same task has a higher epoch. */
+export interface TaskLease {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  /** Increases with each claim of the task by a node, and with `LogAppend.incrementsEpoch`. */
+  readonly epoch: number;
+}
+
+/** A task with a running turn, according to the store. The node that ran the turn may have failed. */
+export interface UnfinishedTask {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly seq: number;
+  readonly state: TaskState;
+  readonly timestamp: string;
+  /**
+   * Persisted turn of the task, if the store has a turn. A task without a persisted turn fails after a
+   * restart of the server.
+   */
+  readonly turn?: TurnRestartData;
+}
+
+export interface ClaimedTask extends UnfinishedTask, TaskLease {
+  /** True if a request to cancel the task waits for its answer. Default: false. */
+  readonly isCancelRequested?: boolean;
+}
+
+/**
+ * The turns of the tasks, and the leases of one node. A node may append to a task with a running turn only while the node
+ * holds the task's lease. A node acquires a lease with the append that begins a turn, or with `claim`. The node releases
+ * the lease with the append that ends the turn, or with `release`. If only one process can open a store, the node is the
+ * process: its leases end with the process and never expire before.
+ */
+export interface TurnStore {
+  /** Interval in milliseconds at which the node must call `renew` in order to keep its leases. */
+  readonly renewIntervalMs: number;
+  /**
+   * Interval in milliseconds at which a node looks for waiting turns. `undefined` if only one process can open the
+   * store, because this process knows its waiting turns.
+   */
+  readonly waitingTurnPollMs?: number;
+  /**
+   * Claims up to `limit` tasks of the agent that have a running turn, although no living node holds their
+   * lease. The claim increments the epoch of each task, so that the store rejects appends of the earlier
+   * holder. `lost` limits the claim to tasks of nodes that have stopped without a release, and `waiting` to tasks that
+   * no node holds because their lease is released. Stores without `waitingTurnPollMs` always claim both.
+   */
+  claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]>;
+  /** Extends all leases of the node. Resolves with the leases that the node has lost since the last call. */
+  renew(): Promise<readonly TaskLease[]>;
+  /**
+   * Returns the time in milliseconds until this node must stop its turns, because it could not renew its leases. The time
+   * ends before the leases, on a monotonic clock that starts with the request of the last successful renewal. Absent if
+   * leases end with the process.
+   */
+  getTimeUntilFence?(): number;
+  /**
+   * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older
+   * epoch is ignored.
+   */
+  release(lease: TaskLease): Promise<void>;
+  /** Resolves with the tasks of all scopes that have queued turns, except those whose turn another living node runs. */
+  listQueued(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
+  /**
+   * Resolves with true if a loaded task is still current: the task has no running and no queued turn, and its
+   * log and epoch are unchanged.
+   */
+  isUnchanged(scope: TaskScope, taskId: string, loaded: Pick<StoredTask, "seq" | "epoch">): Promise<boolean>;
+  /** Resolves with the stored steps of the turn that began at the sequence number `turnSeq`. */
+  readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]>;
+}
+
+/** Time in milliseconds between two recoveries if the leases end with the process. */
+export const PROCESS_RENEW_INTERVAL_MS = 5000;
+
+/** The leases of a store without `turns`. The turns that the process has abandoned can be claimed again. */
+export class ProcessLeases implements Pick<
+  TurnStore,
+  "renewIntervalMs" | "claim" | "renew" | "release" | "listQueued"
+> {
+  readonly renewIntervalMs: number = PROCESS_RENEW_INTERVAL_MS;
+  readonly #store: Pick<TaskStore, "load">;
+  readonly #released = new Set<TaskLease>();
+
+  constructor(store: Pick<TaskStore, "load">) {
+    this.#store = store;
+  }
+
+  async claim(agent: string, limit: number): Promise<ClaimedTask[]> {
+    const leases = [...this.#released].filter(({ scope }) => scope.agent === agent).slice(0, limit);
+    const claimed: ClaimedTask[] = [];
+    for (const lease of leases) {
+      const stored = await this.#store.load(lease.scope, lease.taskId);
+      this.#released.delete(lease);
+      if (!stored) continue;
+      const { task, seq, epoch } = stored;
+      const { state, timestamp = "" } = task.status;
+      claimed.push({ ...lease, epoch, seq, contextId: task.contextId, state, timestamp });
+    }
+    return claimed;
+  }
+
+  async renew(): Promise<readonly TaskLease[]> {
+    return [];
+  }
+
+  async release(lease: TaskLease): Promise<void> {
+    this.#released.add(lease);
+  }
+
+  async listQueued(): Promise<readonly TaskLease[]> {
+    return [];
+  }
+}
