@@ -59,10 +59,13 @@ export function createFetchBodyStream(
             };
           });
         },
-        end() {
-          if (closed) return;
-          controller.close();
-          close();
+        end(lastText = "") {
+          const taken = lastText === "" ? undefined : this.write(lastText);
+          if (taken) void taken.then(() => this.end());
+          else if (!closed) {
+            controller.close();
+            close();
+          }
         },
         onClose(callback) {
           if (closed) callback();

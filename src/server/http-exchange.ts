@@ -60,7 +60,8 @@ export interface ResponseSink {
    * connection can accept more text.
    */
   write(text: string): Promise<void> | undefined;
-  end(): void;
+  /** Ends the response body, after the last text. */
+  end(lastText?: string): void;
   /**
    * Calls `callback` once when the client has disconnected or the response body has ended. `interruption` is the reason
    * for which the body did not end regularly.

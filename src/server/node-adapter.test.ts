@@ -2,11 +2,15 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { HttpReply, ResponseSink } from "./http-exchange.ts";
 import { NodeRequest, sendReply } from "./node-adapter.ts";
 import { MAX_WRITE_LENGTH } from "./write-text-in-slices.ts";
 
 /** Serves `body` with `sendReply`, and returns the URL. */
-async function serveBody(body: string, onRequest: RequestListener = () => {}): Promise<string> {
+async function serveBody(
+  body: NonNullable<HttpReply["body"]>,
+  onRequest: RequestListener = () => {},
+): Promise<string> {
   const server = createServer((incoming, outgoing) => {
     onRequest(incoming, outgoing);
     sendReply({ status: 200, headers: {}, body }, new NodeRequest(incoming), outgoing);
@@ -70,5 +74,33 @@ describe("a long response", () => {
     });
     await (await fetch(url)).text();
     expect(turns).toBeGreaterThan(30);
+  });
+});
+
+describe("a streamed response", () => {
+  /** Serves a body that `write` writes, and returns the response. */
+  async function fetchStream(write: (sink: ResponseSink) => void): Promise<Response> {
+    return await fetch(await serveBody(write));
+  }
+
+  it("has a length if its first text is its last", async () => {
+    const response = await fetchStream((sink) => sink.end("id: 1 ü\n\n"));
+    expect(response.headers.get("content-length")).toBe("10");
+    expect(await response.text()).toBe("id: 1 ü\n\n");
+  });
+
+  it("is chunked if a text precedes the last", async () => {
+    const response = await fetchStream((sink) => {
+      void sink.write("id: 1\n\n");
+      sink.end("id: 2\n\n");
+    });
+    expect(response.headers.get("transfer-encoding")).toBe("chunked");
+    expect(await response.text()).toBe("id: 1\n\nid: 2\n\n");
+  });
+
+  it("can be empty", async () => {
+    const response = await fetchStream((sink) => sink.end());
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe("");
   });
 });

@@ -102,8 +102,7 @@ export function sendReply(
   const { byteAccount } = request;
   if (byteAccount && byteAccount.reserved > 0) closeAccountWithResponse(byteAccount, outgoing);
   if (typeof body === "function" && request.method !== "HEAD") {
-    outgoing.writeHead(status, headers);
-    body(new NodeResponseSink(outgoing, request, stallWatch));
+    body(new NodeResponseSink(outgoing, request, stallWatch, reply));
     return;
   }
   // A 304 reply must not have the length of the omitted body (RFC 9110 §8.6).

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { StreamInterruption } from "../engine/index.ts";
 import type { A2AError } from "../protocol/index.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
-import type { HttpRequest, ResponseSink } from "./http-exchange.ts";
+import type { HttpReply, HttpRequest, ResponseSink } from "./http-exchange.ts";
 import { iterateSlices, MAX_WRITE_LENGTH } from "./write-text-in-slices.ts";
 
 /** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
@@ -13,6 +13,8 @@ export function selectResponseTextEncoding(
   return byteLength === text.length ? "latin1" : "utf8";
 }
 
+type ResponseHead = Pick<HttpReply, "status" | "headers">;
+
 /**
  * Writes a response body to a `node:http` response. Bytes that wait for the client count in the byte account of the
  * request. A client that takes no byte for too long is disconnected.
@@ -21,16 +23,20 @@ export class NodeResponseSink implements ResponseSink {
   readonly #outgoing: ServerResponse;
   readonly #request: Pick<HttpRequest, "byteAccount">;
   readonly #stallWatch: WriteStallWatch | undefined;
+  #head: ResponseHead | undefined;
   /** Why the server itself has ended the connection. */
   #interruption: StreamInterruption | undefined;
   /** Number of characters of the current text that follow after the current slice. */
   #laterLength = 0;
 
+  /** The sink writes `head` with the first text. Without `head`, the caller has written the headers. */
   constructor(
     outgoing: ServerResponse,
     request: Pick<HttpRequest, "byteAccount">,
     stallWatch?: WriteStallWatch,
+    head?: ResponseHead,
   ) {
+    this.#head = head;
     this.#outgoing = outgoing;
     this.#request = request;
     this.#stallWatch = stallWatch;
@@ -70,6 +76,7 @@ export class NodeResponseSink implements ResponseSink {
 
   #write(data: string | Uint8Array): Promise<void> | undefined {
     const outgoing = this.#outgoing;
+    this.#writeHead();
     const isTaken =
       typeof data === "string"
         ? outgoing.write(data, selectResponseTextEncoding(data))
@@ -79,9 +86,23 @@ export class NodeResponseSink implements ResponseSink {
     return undefined;
   }
 
-  end(): void {
-    this.#outgoing.end();
+  /** A body of one text has a length, because Node writes a chunked body in five parts. */
+  end(lastText = ""): void {
+    const byteLength = Buffer.byteLength(lastText);
+    this.#writeHead(byteLength);
+    this.#outgoing.end(lastText, selectResponseTextEncoding(lastText, byteLength));
     this.watchUnfinishedEnd();
+  }
+
+  #writeHead(contentLength?: number): void {
+    const head = this.#head;
+    if (!head) return;
+    this.#head = undefined;
+    const { status, headers } = head;
+    this.#outgoing.writeHead(
+      status,
+      contentLength === undefined ? headers : { ...headers, "content-length": contentLength },
+    );
   }
 
   /** Accounts for the last bytes of an ended response until the client has taken them. */

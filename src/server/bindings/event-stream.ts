@@ -130,6 +130,7 @@ class EventStream implements SwapRemoveSetItem {
 
   async writeEvents(): Promise<void> {
     let lastEvent: LogEvent | undefined;
+    let text = "";
     try {
       for (;;) {
         const next = this.#subscription.next();
@@ -138,31 +139,35 @@ class EventStream implements SwapRemoveSetItem {
         if (!events) break;
         lastEvent = events.at(-1);
         // One write sends the events that are ready, up to `MAX_CHUNK_LENGTH`.
-        let text = "";
         let isOver = false;
         for (const event of events) {
           text += this.#encoder.encodeEvent(event);
           isOver = this.#encoder.isLastEvent?.(event) ?? false;
           if (isOver) break;
           if (text.length < MAX_CHUNK_LENGTH) continue;
-          await this.#writeAndDrain(text);
+          const chunk = text;
           text = "";
+          await this.#writeAndDrain(chunk);
         }
-        const drained = text === "" ? undefined : this.#writeAndDrain(text);
-        if (drained) await drained;
         if (isOver) {
-          this.#sink.end();
+          this.#sink.end(text);
           return;
         }
+        // The last events and the end of the response are one write.
+        if (text === "" || this.#subscription.isComplete) continue;
+        const chunk = text;
+        text = "";
+        const drained = this.#writeAndDrain(chunk);
+        if (drained) await drained;
       }
       if (!this.#subscription.isComplete) throw createStreamInterruptedError();
-      if (lastEvent && this.#encoder.encodeEnd) void this.#write(this.#encoder.encodeEnd(lastEvent));
+      if (lastEvent && this.#encoder.encodeEnd) text += this.#encoder.encodeEnd(lastEvent);
     } catch (error) {
       const failure = this.#reportError("stream", error);
       this.#subscription.close({ reason: "cut", error: failure.reason });
-      void this.#write(this.#encoder.encodeFailure(failure));
+      text += this.#encoder.encodeFailure(failure);
     }
-    this.#sink.end();
+    this.#sink.end(text);
   }
 
   /**
