@@ -183,16 +183,22 @@ export class FollowedTask implements TaskFeed {
     this.#wakeWaiters();
   }
 
-  #fail(error: A2AError): void {
-    this.#failure = error;
-    this.tail.clear();
+  /** Rejects the requests that wait for a turn of the task, because this node stops. Readers keep the task. */
+  endTurns(error: A2AError): void {
     for (const turn of this.#turns) {
       turn.end(error);
       this.unfollowTurn(turn);
     }
+    this.#wakeWaiters();
+  }
+
+  #fail(error: A2AError): void {
+    this.#failure = error;
+    this.tail.clear();
     const change = this.#nextChange;
     this.#nextChange = undefined;
     change?.reject(error);
+    this.endTurns(error);
   }
 
   #wakeWaiters(): void {

@@ -1,9 +1,8 @@
-import { isTerminal } from "../../protocol/index.ts";
+import { type A2AError, isTerminal } from "../../protocol/index.ts";
 import { getTaskKey, type TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import type { TaskTurnStatus } from "../decide-message-outcome.ts";
 import type { Observer } from "../observer.ts";
-import { createServerClosingError } from "../task-errors.ts";
 import type { TaskFeed } from "../task-feed.ts";
 import type { StoredTask, TaskStore } from "../task-store.ts";
 import { FollowedTask, type FollowedTaskStart } from "./followed-task.ts";
@@ -95,8 +94,10 @@ export class LogPoller {
     if (isFollowed) this.#poller.wake();
   }
 
-  stop(): void {
-    this.#poller.stop(createServerClosingError());
+  /** Stops polling, and rejects the requests that wait for other nodes. */
+  stop(error: A2AError): void {
+    this.#poller.stop(error);
+    for (const task of this.#followed) task.endTurns(error);
   }
 
   #add(task: FollowedTask): void {

@@ -96,7 +96,7 @@ export class NodeLink {
     this.#removeHintListener?.();
     this.#requestPoller.stop(error);
     this.#answerPoller.stop(error);
-    this.logs.stop();
+    this.logs.stop(error);
     for (const answer of this.#pendingAnswers.values()) answer.reject(error);
   }
 

@@ -37,7 +37,6 @@ export class OwnerRequests {
     const answer = await this.#link.sendRequest(task, request);
     if (answer) throwErrorOfAnswer(answer);
     await this.#link.logs.refresh(task);
-    if (answer) while (!isTerminal(task.state)) await task.waitForCommitOrTurnChange();
     return isTerminal(task.state) ? task.getSnapshot() : undefined;
   }
 

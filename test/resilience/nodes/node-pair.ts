@@ -44,6 +44,7 @@ export class NodeTestAgent extends ScriptedAgent {
 /** One server with its agent and a client. */
 export interface TestNode {
   readonly agent: NodeTestAgent;
+  readonly agentUrl: string;
   readonly store: PostgresStore;
   readonly client: A2AClient;
   readonly server: Server;
@@ -62,7 +63,8 @@ export async function startTestNode(
   const observer = { onError: ({ error }: { error: unknown }) => errors.push(error) };
   const server = createServer({ puppet: agent }, { store, observer, cancelGraceMs: 1000, ...serverOptions });
   const { agents } = await server.listen();
-  return { agent, store, server, errors, client: await connect(agents[0]?.url as string) };
+  const agentUrl = agents[0]?.url as string;
+  return { agent, agentUrl, store, server, errors, client: await connect(agentUrl) };
 }
 
 /** Makes a node stop to renew its leases, and ends them on the clock of the database. Its agents continue to work. */

@@ -13,7 +13,7 @@ import { PostgresStore } from "../../../src/stores/index.ts";
 import { loseNode, NodeTestAgent, startTestNode, StreamRecorder, type TestNode } from "./node-pair.ts";
 
 /** A server that starts agents for the messages of other servers. */
-type TestWorker = Omit<TestNode, "client"> & { readonly url: string };
+type TestWorker = Omit<TestNode, "client" | "agentUrl"> & { readonly url: string };
 
 const { url, reason } = await findTestDatabase();
 

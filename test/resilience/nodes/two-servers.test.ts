@@ -147,6 +147,33 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
       expect(second.agent.runs).toEqual([]);
     });
 
+    it("answer requests that wait for the other server with UNAVAILABLE when they close [E15]", async () => {
+      await start({ whileWorking: "queue" });
+      const message = { messageId: randomUUID(), role: "ROLE_USER" as const, parts: [{ text: "go" }] };
+      const { id } = requireTask(await first.client.send(message, now));
+      await first.agent.waitForRun(0);
+      const post = async (path: string, body: object): Promise<string> => {
+        const headers = { "a2a-version": "1.0", "content-type": "application/json" };
+        const request = { method: "POST", headers, body: JSON.stringify(body) };
+        return await fetch(`${second.agentUrl}/${path}`, request).then(
+          async (response) =>
+            `${response.status} ${response.headers.get("retry-after")} ${await response.text()}`,
+          (error: unknown) => String(error),
+        );
+      };
+      const countRows = async (table: string): Promise<number> =>
+        (await runTestSql(url, `SELECT * FROM colloquy.${table}`)).length;
+      const repeated = post("message:send", { message });
+      const queued = post("message:send", { message: { ...message, messageId: randomUUID(), taskId: id } });
+      await expect.poll(() => countRows("queued_turn")).toBe(1);
+      await expect.poll(() => countRows("task_request")).toBe(0);
+      const canceled = post(`tasks/${id}:cancel`, {});
+      await expect.poll(() => countRows("task_request")).toBe(1);
+      await second.server.close();
+      for (const answer of await Promise.all([repeated, queued, canceled]))
+        expect(answer).toMatch(/^503 1 .*UNAVAILABLE/);
+    });
+
     it("deliver a message to the running agent with its caller [E21]", async () => {
       await start({ delivers: true });
       const { id } = requireTask(await first.client.send("go", now));
