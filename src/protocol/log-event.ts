@@ -7,6 +7,13 @@ export type EventEncoder<Encoded extends string | Uint8Array> = (event: TaskEven
 /** Encodes an event as one line of text. */
 export type EventTextEncoder = EventEncoder<string>;
 
+/** One encoding of an event, in a list of the few encodings that its readers use. */
+interface EventEncoding {
+  readonly encoder: EventEncoder<string | Uint8Array>;
+  readonly encoded: string | Uint8Array;
+  readonly next: EventEncoding | undefined;
+}
+
 /**
  * An event in a task's log. The runner creates log events from objects, and a store creates log events from
  * JSON text. A log event is created from either an object or JSON text, and computes the other form on first
@@ -20,8 +27,7 @@ export class LogEvent {
   readonly seq: number;
   #event: TaskEvent | undefined;
   #json: string | undefined;
-  #encoder: EventEncoder<string | Uint8Array> | undefined;
-  #encoded: string | Uint8Array | undefined;
+  #encodings: EventEncoding | undefined;
 
   private constructor(seq: number, event: TaskEvent | undefined, json: string | undefined) {
     this.seq = seq;
@@ -48,15 +54,15 @@ export class LogEvent {
   }
 
   /**
-   * Returns the event as `encoder` encodes it. The log event caches the result of the most recent encoder for
-   * all readers.
+   * Returns the event as `encoder` encodes it. The log event keeps one result for each encoder, so that readers of
+   * different bindings and versions share an event. Callers must use a fixed set of encoders.
    */
   encodeWith<Encoded extends string | Uint8Array>(encoder: EventEncoder<Encoded>): Encoded {
-    if (this.#encoder !== encoder) {
-      this.#encoded = encoder(this.event);
-      this.#encoder = encoder;
-    }
-    return this.#encoded as Encoded;
+    for (let encoding = this.#encodings; encoding; encoding = encoding.next)
+      if (encoding.encoder === encoder) return encoding.encoded as Encoded;
+    const encoded = encoder(this.event);
+    this.#encodings = { encoder, encoded, next: this.#encodings };
+    return encoded;
   }
 }
 
