@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../protocol/index.ts";
-import { ERROR_MAPPINGS, isErrorReason } from "./error-mappings.ts";
+import { ERROR_MAPPINGS, isDefinedByA2A, isErrorReason } from "./error-mappings.ts";
 
 const A2A_DOMAIN = "a2a-protocol.org";
 // A2A reserves its domain for its own reasons. Other errors need a domain too, because -32000 alone does not
@@ -21,9 +21,9 @@ const RETRY_INFO_TYPE = "type.googleapis.com/google.rpc.RetryInfo";
 /** Converts the details of an error to ProtoJSON `Any` objects (A2A §9.5, §11.6). */
 export function toErrorDetails(error: A2AError): JsonObject[] {
   const { reason, metadata, violations, retryAfter } = error;
-  const { isDefinedByA2A: a2a, jsonRpc } = ERROR_MAPPINGS[reason];
+  const a2a = isDefinedByA2A(reason);
   const details: JsonObject[] = [];
-  if (a2a || jsonRpc === -32000) {
+  if (a2a || ERROR_MAPPINGS[reason].jsonRpc === -32000) {
     details.push({ "@type": ERROR_INFO_TYPE, reason, domain: a2a ? A2A_DOMAIN : COLLOQUY_DOMAIN, metadata });
   }
   if (violations.length > 0) {

@@ -23,11 +23,6 @@ interface ErrorMapping {
   jsonRpc: number;
   http: number;
   grpc: GrpcStatusName;
-  /**
-   * `true` if the A2A specification defines the error. Errors that the A2A specification defines have an
-   * ErrorInfo with the A2A domain.
-   */
-  isDefinedByA2A: boolean;
 }
 
 /**
@@ -35,42 +30,27 @@ interface ErrorMapping {
  * implementations. Colloquy does not use the code -32010, because the draft of A2A 1.1 reserves this code.
  */
 export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
-  TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, grpc: "NOT_FOUND", isDefinedByA2A: true },
-  TASK_NOT_CANCELABLE: { jsonRpc: -32002, http: 400, grpc: "FAILED_PRECONDITION", isDefinedByA2A: true },
-  PUSH_NOTIFICATION_NOT_SUPPORTED: {
-    jsonRpc: -32003,
-    http: 400,
-    grpc: "FAILED_PRECONDITION",
-    isDefinedByA2A: true,
-  },
-  UNSUPPORTED_OPERATION: { jsonRpc: -32004, http: 400, grpc: "FAILED_PRECONDITION", isDefinedByA2A: true },
-  CONTENT_TYPE_NOT_SUPPORTED: { jsonRpc: -32005, http: 400, grpc: "INVALID_ARGUMENT", isDefinedByA2A: true },
-  INVALID_AGENT_RESPONSE: { jsonRpc: -32006, http: 500, grpc: "INTERNAL", isDefinedByA2A: true },
-  EXTENDED_AGENT_CARD_NOT_CONFIGURED: {
-    jsonRpc: -32007,
-    http: 400,
-    grpc: "FAILED_PRECONDITION",
-    isDefinedByA2A: true,
-  },
-  EXTENSION_SUPPORT_REQUIRED: {
-    jsonRpc: -32008,
-    http: 400,
-    grpc: "FAILED_PRECONDITION",
-    isDefinedByA2A: true,
-  },
-  VERSION_NOT_SUPPORTED: { jsonRpc: -32009, http: 400, grpc: "FAILED_PRECONDITION", isDefinedByA2A: true },
-  PARSE_ERROR: { jsonRpc: -32700, http: 400, grpc: "INVALID_ARGUMENT", isDefinedByA2A: false },
-  INVALID_REQUEST: { jsonRpc: -32600, http: 400, grpc: "INVALID_ARGUMENT", isDefinedByA2A: false },
-  METHOD_NOT_FOUND: { jsonRpc: -32601, http: 404, grpc: "UNIMPLEMENTED", isDefinedByA2A: false },
-  INVALID_PARAMS: { jsonRpc: -32602, http: 400, grpc: "INVALID_ARGUMENT", isDefinedByA2A: false },
-  INTERNAL: { jsonRpc: -32603, http: 500, grpc: "INTERNAL", isDefinedByA2A: false },
-  NOT_FOUND: { jsonRpc: -32000, http: 404, grpc: "NOT_FOUND", isDefinedByA2A: false },
-  METHOD_NOT_ALLOWED: { jsonRpc: -32000, http: 405, grpc: "UNIMPLEMENTED", isDefinedByA2A: false },
-  PAYLOAD_TOO_LARGE: { jsonRpc: -32000, http: 413, grpc: "RESOURCE_EXHAUSTED", isDefinedByA2A: false },
-  UNAUTHENTICATED: { jsonRpc: -32000, http: 401, grpc: "UNAUTHENTICATED", isDefinedByA2A: false },
-  PERMISSION_DENIED: { jsonRpc: -32000, http: 403, grpc: "PERMISSION_DENIED", isDefinedByA2A: false },
-  RESOURCE_EXHAUSTED: { jsonRpc: -32000, http: 429, grpc: "RESOURCE_EXHAUSTED", isDefinedByA2A: false },
-  UNAVAILABLE: { jsonRpc: -32000, http: 503, grpc: "UNAVAILABLE", isDefinedByA2A: false },
+  TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, grpc: "NOT_FOUND" },
+  TASK_NOT_CANCELABLE: { jsonRpc: -32002, http: 400, grpc: "FAILED_PRECONDITION" },
+  PUSH_NOTIFICATION_NOT_SUPPORTED: { jsonRpc: -32003, http: 400, grpc: "FAILED_PRECONDITION" },
+  UNSUPPORTED_OPERATION: { jsonRpc: -32004, http: 400, grpc: "FAILED_PRECONDITION" },
+  CONTENT_TYPE_NOT_SUPPORTED: { jsonRpc: -32005, http: 400, grpc: "INVALID_ARGUMENT" },
+  INVALID_AGENT_RESPONSE: { jsonRpc: -32006, http: 500, grpc: "INTERNAL" },
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: { jsonRpc: -32007, http: 400, grpc: "FAILED_PRECONDITION" },
+  EXTENSION_SUPPORT_REQUIRED: { jsonRpc: -32008, http: 400, grpc: "FAILED_PRECONDITION" },
+  VERSION_NOT_SUPPORTED: { jsonRpc: -32009, http: 400, grpc: "FAILED_PRECONDITION" },
+  PARSE_ERROR: { jsonRpc: -32700, http: 400, grpc: "INVALID_ARGUMENT" },
+  INVALID_REQUEST: { jsonRpc: -32600, http: 400, grpc: "INVALID_ARGUMENT" },
+  METHOD_NOT_FOUND: { jsonRpc: -32601, http: 404, grpc: "UNIMPLEMENTED" },
+  INVALID_PARAMS: { jsonRpc: -32602, http: 400, grpc: "INVALID_ARGUMENT" },
+  INTERNAL: { jsonRpc: -32603, http: 500, grpc: "INTERNAL" },
+  NOT_FOUND: { jsonRpc: -32000, http: 404, grpc: "NOT_FOUND" },
+  METHOD_NOT_ALLOWED: { jsonRpc: -32000, http: 405, grpc: "UNIMPLEMENTED" },
+  PAYLOAD_TOO_LARGE: { jsonRpc: -32000, http: 413, grpc: "RESOURCE_EXHAUSTED" },
+  UNAUTHENTICATED: { jsonRpc: -32000, http: 401, grpc: "UNAUTHENTICATED" },
+  PERMISSION_DENIED: { jsonRpc: -32000, http: 403, grpc: "PERMISSION_DENIED" },
+  RESOURCE_EXHAUSTED: { jsonRpc: -32000, http: 429, grpc: "RESOURCE_EXHAUSTED" },
+  UNAVAILABLE: { jsonRpc: -32000, http: 503, grpc: "UNAVAILABLE" },
 };
 
 /** Error statuses that differ between A2A 1.0.0 and 1.0.1. */
@@ -92,6 +72,14 @@ export function getHttpAndGrpcErrorStatus(
 ): { http: number; grpc: GrpcStatusName } {
   const { http, grpc } = ERROR_MAPPINGS[reason];
   return revision === "1.0.0" ? { http, grpc, ...ERROR_STATUS_OVERRIDES_1_0_0[reason] } : { http, grpc };
+}
+
+/**
+ * Returns `true` if the A2A specification defines the error. These errors have an ErrorInfo with the A2A domain.
+ */
+export function isDefinedByA2A(reason: ErrorReason): boolean {
+  const { jsonRpc } = ERROR_MAPPINGS[reason];
+  return jsonRpc < -32_000 && jsonRpc > -32_010;
 }
 
 const ERROR_REASONS = Object.keys(ERROR_MAPPINGS) as ErrorReason[];

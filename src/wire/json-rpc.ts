@@ -189,50 +189,26 @@ function preserveJsonRpcId(id: string | number | null, body: string): JsonRpcId 
   const token =
     FIRST_ID_PATTERN.exec(body)?.[1] ??
     LAST_ID_PATTERN.exec(body.slice(-LAST_ID_WINDOW))?.[1] ??
-    (body.length <= MAX_SEARCHED_LENGTH ? findMemberNumber(body, "id") : undefined);
+    (body.length <= MAX_SEARCHED_LENGTH ? findIdNumber(body) : undefined);
   // A member that occurs twice could make the search find another number.
   if (rawJSON === undefined || token === undefined || Number(token) !== id) return id;
   return token === text ? id : rawJSON(token);
 }
 
-/** Finds the number in a member of the outermost object of a valid JSON text, without a second parse. */
-function findMemberNumber(json: string, name: string): string | undefined {
-  let found: string | undefined;
-  let depth = 0;
-  for (let at = 0; at < json.length; at++) {
-    const char = json.charCodeAt(at);
-    if (char === OPENING_BRACE || char === OPENING_BRACKET) depth++;
-    else if (char === CLOSING_BRACE || char === CLOSING_BRACKET) depth--;
-    else if (char === QUOTE) {
-      const end = findStringEnd(json, at);
-      if (depth === 1 && end - at === name.length + 1 && json.startsWith(name, at + 1)) {
-        NUMBER_MEMBER_PATTERN.lastIndex = end + 1;
-        found = NUMBER_MEMBER_PATTERN.exec(json)?.[1] ?? found;
-      }
-      at = end;
-    }
-  }
-  return found;
+/** The third parameter of a reviver of `JSON.parse`, which engines with `rawJSON` pass. */
+interface JsonSource {
+  readonly source?: string;
 }
 
-/** Returns the index of the closing quotation mark of a JSON string. */
-function findStringEnd(json: string, start: number): number {
-  let end = start;
-  do end = json.indexOf('"', end + 1);
-  while (isEscaped(json, end));
-  return end < 0 ? json.length : end;
+/** Returns the text of the number `id` in the outermost object of a valid JSON text. */
+function findIdNumber(json: string): string | undefined {
+  const sourcesByParent = new Map<unknown, string | undefined>();
+  const root: unknown = JSON.parse(
+    json,
+    function (this: unknown, key: string, value: unknown, { source }: JsonSource = {}) {
+      if (key === "id") sourcesByParent.set(this, source);
+      return value;
+    },
+  );
+  return sourcesByParent.get(root);
 }
-
-function isEscaped(json: string, index: number): boolean {
-  let backslashes = 0;
-  while (json.charCodeAt(index - 1 - backslashes) === BACKSLASH) backslashes++;
-  return backslashes % 2 === 1;
-}
-
-const NUMBER_MEMBER_PATTERN = /\s*:\s*(-?\d[\d.eE+-]*)/y;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPENING_BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;

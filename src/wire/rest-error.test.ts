@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { A2AError, type ErrorReason } from "../protocol/index.ts";
-import { ERROR_MAPPINGS, getHttpAndGrpcErrorStatus } from "./error-mappings.ts";
+import { ERROR_MAPPINGS, getHttpAndGrpcErrorStatus, isDefinedByA2A } from "./error-mappings.ts";
 import { fromJsonRpcError, toJsonRpcError } from "./json-rpc.ts";
 import { fromRestError, toRestError } from "./rest-error.ts";
 
@@ -83,7 +83,8 @@ it("revisions 1.0.0 and 1.0.1 differ in six statuses [D-05] [1.L]", () => {
 
 it("A2A's codes stay in A2A's range and avoid the code that 1.1 uses [C-06]", () => {
   for (const reason of reasons) {
-    const { jsonRpc, isDefinedByA2A: a2a } = ERROR_MAPPINGS[reason];
+    const { jsonRpc } = ERROR_MAPPINGS[reason];
+    const a2a = isDefinedByA2A(reason);
     expect(jsonRpc).not.toBe(-32010);
     expect(jsonRpc <= -32001 && jsonRpc >= -32099).toBe(a2a);
   }
@@ -95,7 +96,7 @@ describe("every encoded error", () => {
 
   it.each(reasons)("is decoded to the same reason: %s", (reason) => {
     const error = new A2AError(reason, "what happened", {
-      metadata: ERROR_MAPPINGS[reason].isDefinedByA2A ? { a: "b" } : {},
+      metadata: isDefinedByA2A(reason) ? { a: "b" } : {},
     });
     const expected = { reason, message: "what happened", metadata: error.metadata };
     expect(fromJsonRpcError(toJsonRpcError(error))).toMatchObject(expected);
