@@ -6,6 +6,7 @@ import {
 } from "../../engine/index.ts";
 import { Outbox, type NotificationSender, WebhookConfigOperations } from "../../webhooks/index.ts";
 import { assertKnownPushOptions, type PushOptions } from "./push-options.ts";
+import { WebhookUrlGuard } from "./webhook-url-guard.ts";
 import { PushSigner, type NotificationSignFunction } from "./push-signer.ts";
 
 /** The service that signs and sends the push notifications of a server. */
@@ -38,7 +39,7 @@ export function assemblePushService(
   options: PushOptions | false,
   store: TaskStore,
   observer: Observer,
-  createTransport: (options: PushOptions, transportOptions: PushTransportOptions) => PushTransport,
+  createTransport: (guard: WebhookUrlGuard, options: PushTransportOptions) => PushTransport,
 ): PushService | undefined {
   if (options === false || !store.pushStore) return undefined;
   assertKnownPushOptions(options);
@@ -54,7 +55,11 @@ export function assemblePushService(
     ...limits
   } = options;
   const signer = signing && new PushSigner(signing);
-  const transport = createTransport(options, { timeoutMs, challenge, sign: signer?.sign });
+  const transport = createTransport(new WebhookUrlGuard(options), {
+    timeoutMs,
+    challenge,
+    sign: signer?.sign,
+  });
   const outbox = new Outbox({
     store: store as TaskStore & { pushStore: NonNullable<TaskStore["pushStore"]> },
     deliver: transport.deliver,

@@ -3,7 +3,6 @@ import { assemblePushService, type PushService } from "./assemble-push-service.t
 import type { PushOptions } from "./push-options.ts";
 import { createWebhookValidator } from "./webhook-validation.ts";
 import { WebhookSender } from "./webhook-sender.ts";
-import { WebhookUrlGuard } from "./webhook-url-guard.ts";
 
 /** Creates the push service of a server on Node.js, Bun, or Deno, which resolves host names before it connects. */
 export function createPushService(
@@ -11,13 +10,7 @@ export function createPushService(
   store: TaskStore,
   observer: Observer,
 ): PushService | undefined {
-  return assemblePushService(options, store, observer, (pushOptions, transportOptions) => {
-    const { allowPrivate, allowedHosts, resolve } = pushOptions;
-    const guard = new WebhookUrlGuard({
-      ...(allowPrivate === undefined ? {} : { allowPrivate }),
-      ...(allowedHosts ? { allowedHosts } : {}),
-      ...(resolve ? { resolve } : {}),
-    });
+  return assemblePushService(options, store, observer, (guard, transportOptions) => {
     const sender = new WebhookSender({ guard, ...transportOptions });
     return {
       deliver: sender.deliver,

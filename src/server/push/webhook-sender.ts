@@ -1,20 +1,13 @@
 import { setMaxListeners } from "node:events";
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import type { LookupFunction } from "node:net";
-import { LruCache } from "../../data-structures/index.ts";
-import {
-  getWebhookOwner,
-  type NotificationSender,
-  type DeliveryResult,
-  type DeliveryFailure,
-} from "../../webhooks/index.ts";
+import type { NotificationSender, DeliveryResult, DeliveryFailure } from "../../webhooks/index.ts";
 import { createGuardedLookup } from "./guarded-lookup.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
-import { checkChallengeResponse, createChallenge } from "./webhook-challenge.ts";
+import { checkChallengeResponse } from "./webhook-challenge.ts";
 import { WebhookHttpAgent, WebhookHttpsAgent } from "./webhook-connection-pool.ts";
 import { toDeliveryResult } from "./delivery-result.ts";
-import { buildNotificationHeaders, encodeNotification } from "./notification-payload.ts";
+import { createNotificationSender, type WebhookPost } from "./notification-sender.ts";
 import type { NotificationSignFunction } from "./push-signer.ts";
 
 /** Options for `WebhookSender`. */
@@ -37,70 +30,41 @@ export interface WebhookSenderOptions {
  * body, but must read the body to reuse the connection.
  */
 const MAX_RESPONSE_BYTES = 64 * 1024;
-/** A request to a webhook. */
-interface WebhookPost {
-  readonly lookup: LookupFunction;
-  readonly body: string;
-  readonly headers: Record<string, string>;
-  /** Body that the response must have. By default, the sender ignores the body. */
-  readonly expectedBody?: string;
-}
-
-/** Maximum number of confirmed webhooks that the sender remembers. */
-const MAX_CONFIRMED_WEBHOOKS = 10_000;
-
 /**
  * Sends push notifications to webhooks (A2A §4.3.3), and connects only to addresses that the URL guard
  * allows.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
-  /** Owners and URLs of the webhooks that their receivers have confirmed. */
-  readonly #confirmed = new LruCache<true>(MAX_CONFIRMED_WEBHOOKS);
   readonly #httpAgent = new WebhookHttpAgent();
   readonly #httpsAgent = new WebhookHttpsAgent();
-
-  constructor(options: WebhookSenderOptions) {
-    this.#options = options;
-  }
 
   /**
    * Attempts to deliver a push notification, and returns the result. Repeats the attempt once if the webhook
    * had already closed a reused connection.
    */
-  readonly deliver: NotificationSender = async (notification, signal) => {
-    const { guard, sign, challenge = false } = this.#options;
-    const { config, scope } = notification.webhook;
-    // Node calls no lookup function for an IP address, and the rules may have changed since the registration.
-    const violation = guard.findUrlViolation(config.url);
-    if (violation !== undefined)
-      return { ok: false, isPermanent: true, reason: new WebhookNotAllowedError(violation).message };
-    const { body, headers } = encodeNotification(notification);
-    const signature = sign ? await sign(body, notification) : {};
-    const owner = getWebhookOwner(scope);
-    const lookup = createGuardedLookup(guard, owner);
-    const webhookHeaders = buildNotificationHeaders(notification);
-    const post = { lookup, body, headers: { ...signature, ...headers, ...webhookHeaders } };
-    // Every concurrent delivery adds a listener to this signal.
-    setMaxListeners(0, signal);
-    const url = new URL(config.url);
-    if (challenge && !this.#confirmed.get(`${config.url} ${owner}`)) {
-      const confirmation = await this.#postTwiceIfStale(
-        url,
-        { lookup, ...createChallenge(webhookHeaders) },
-        signal,
-      );
-      if (!confirmation.ok) return confirmation;
-      this.#confirmed.set(`${config.url} ${owner}`, true);
-    }
-    return await this.#postTwiceIfStale(url, post, signal);
-  };
+  readonly deliver: NotificationSender;
+
+  constructor(options: WebhookSenderOptions) {
+    const { guard } = options;
+    this.#options = options;
+    this.deliver = createNotificationSender({
+      ...options,
+      // Node calls no lookup function for an IP address.
+      findUrlViolation: (url) => guard.findUrlViolation(url),
+      post: (post, signal) => {
+        // Every concurrent delivery adds a listener to this signal.
+        setMaxListeners(0, signal);
+        return this.#postTwiceIfStale(post, signal);
+      },
+    });
+  }
 
   /** The receiver may close an idle connection at the moment of its reuse. This does not count as a failure. */
-  async #postTwiceIfStale(url: URL, post: WebhookPost, signal: AbortSignal): Promise<DeliveryResult> {
-    const outcome = await this.#post(url, post, signal);
+  async #postTwiceIfStale(post: WebhookPost, signal: AbortSignal): Promise<DeliveryResult> {
+    const outcome = await this.#post(post, signal);
     if (outcome !== "stale") return outcome;
-    const retried = await this.#post(url, post, signal);
+    const retried = await this.#post(post, signal);
     return retried === "stale"
       ? { ok: false, reason: "The receiver closes its connections early." }
       : retried;
@@ -113,10 +77,10 @@ export class WebhookSender {
   }
 
   #post(
-    url: URL,
-    { lookup, body, headers, expectedBody }: WebhookPost,
+    { url: address, owner, body, headers, expectedBody }: WebhookPost,
     signal: AbortSignal,
   ): Promise<DeliveryResult | "stale"> {
+    const url = new URL(address);
     const { timeoutMs, connectTimeoutMs = 5000 } = this.#options;
     const [sendRequest, agent] =
       url.protocol === "https:" ? [httpsRequest, this.#httpsAgent] : [httpRequest, this.#httpAgent];
@@ -127,7 +91,7 @@ export class WebhookSender {
         method: "POST",
         agent,
         signal,
-        lookup,
+        lookup: createGuardedLookup(this.#options.guard, owner),
         headers: { ...headers, "content-length": length },
       });
       const timer = setTimeout(
