@@ -26,7 +26,12 @@ import {
   type PushOutbox,
   type TaskWithPossibleWebhooks,
 } from "./push-notifications.ts";
-import { type QueuedTurnData, toQueuedTurnData, type TurnRestartData } from "./turn-restart-data.ts";
+import {
+  excuseAttempt,
+  type QueuedTurnData,
+  toQueuedTurnData,
+  type TurnRestartData,
+} from "./turn-restart-data.ts";
 import { hasPersistedTurns, toStoredMessage } from "./replaceable-agent.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
 import type { UncommittedSteps } from "./steps/turn-steps.ts";
@@ -657,7 +662,7 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
   #createHandoverAppend(wakeAt: number | undefined): LogAppend | undefined {
     if (!this.isRunningInStore || !this.#restartData || !this.#state) return undefined;
     // The span of the attempt has ended.
-    const { runStartedAt: _ended, ...turn } = this.#restartData;
+    const { runStartedAt: _ended, ...turn } = excuseAttempt(this.#restartData);
     return {
       scope: this.scope,
       taskId: this.taskId,
@@ -666,7 +671,7 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
       events: [],
       status: { state: this.#state, timestamp: this.#statusTimestamp },
       messages: [],
-      turn: { ...turn, handovers: (turn.handovers ?? 0) + 1, ...(wakeAt === undefined ? {} : { wakeAt }) },
+      turn: { ...turn, ...(wakeAt === undefined ? {} : { wakeAt }) },
       epoch: this.#epoch,
       releasesLease: true,
     };

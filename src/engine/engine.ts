@@ -81,7 +81,14 @@ export class Engine {
     const { nodes, messageAcceptor, recovery } = this.#parts;
     const cancelTask = (request: CancelTaskRequest, caller: Caller): Promise<Task> =>
       this.cancelTask(request, caller);
-    nodes?.serve({ messageAcceptor, cancelTask }, () => recovery.wakeWaitingTurnPoller());
+    nodes?.serve(
+      {
+        messageAcceptor,
+        cancelTask,
+        isWaitingSuspect: (scope, taskId) => recovery.isWaitingSuspect(scope, taskId),
+      },
+      () => recovery.wakeWaitingTurnPoller(),
+    );
     await recovery.start();
   }
 
@@ -92,7 +99,9 @@ export class Engine {
 
   /** Numbers of turns that wait on this node. */
   get waitingTurnCounts(): WaitingTurnCounts {
-    return countWaitingTurns(this.#runners.list(), this.#parts.agent.contextTurns?.waitingTurnCount ?? 0);
+    const { agent, recovery } = this.#parts;
+    const waitingForContext = agent.contextTurns?.waitingTurnCount ?? 0;
+    return countWaitingTurns(this.#runners.list(), waitingForContext, recovery.waitingSuspectCount);
   }
 
   /** Starts the turns that no living node runs, up to the limit on concurrent runs. Rejects if the store fails. */

@@ -212,7 +212,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     expect(states).toEqual(
       texts.map((text) => (text === "poison" ? "TASK_STATE_FAILED" : "TASK_STATE_COMPLETED")),
     );
-    expect(deaths).toBe(4);
+    expect(deaths).toBe(5);
   });
 
   it("does not wait for older turns before a turn that kills each process fails [E17]", async () => {
@@ -225,9 +225,10 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
       void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
     const { run: poison } = await before.agent.waitForRun(3);
     await flushEventLoopForTest();
-    // Each process dies as soon as the poison runs. The other turns never end, and no time passes.
+    // Each process dies as soon as the poison runs. The other turns never end, and no time passes. One process runs all
+    // turns, one a group with the poison, three the poison alone, and one fails the poison.
     let last = before;
-    for (let process = 0; process < 5; process++) {
+    for (let process = 0; process < 6; process++) {
       last = createProcessFixture({ store, agent: createAgent() });
       await last.engine.open();
       await flushEventLoopForTest();
@@ -238,6 +239,33 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     );
     const failed = tasks.filter(({ status }) => status.state === "TASK_STATE_FAILED");
     expect(failed.map(({ id }) => id)).toEqual([poison.taskId]);
+  });
+
+  it("can be canceled at once while it waits for other turns whose processes died [E17]", async () => {
+    const store = new MemoryStore();
+    const before = createProcessFixture({ store, agent: createAgent() });
+    for (const text of ["one", "two"])
+      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
+    await before.agent.waitForRun(1);
+    await flushEventLoopForTest();
+    const second = createProcessFixture({ store, agent: createAgent() });
+    await second.engine.open();
+    await second.agent.waitForRun(1);
+    await flushEventLoopForTest();
+    const warnings: string[] = [];
+    const observer = { onWarning: ({ message }: { message: string }) => void warnings.push(message) };
+    const third = createProcessFixture({ store, agent: createAgent(), observer });
+    await third.engine.open();
+    const { run: running } = await third.agent.waitForRun(0);
+    const [waiting = ""] = before.agent.runs
+      .map(({ run }) => run.taskId)
+      .filter((id) => id !== running.taskId);
+    expect(third.engine.waitingTurnCounts.recovery).toBe(1);
+    expect(warnings).toEqual([expect.stringContaining("1 tasks wait")]);
+    const canceled = await third.engine.cancelTask({ id: waiting }, alice);
+    expect(canceled.status.state).toBe("TASK_STATE_CANCELED");
+    expect(third.engine.waitingTurnCounts.recovery).toBe(0);
+    expect(third.agent.runs).toHaveLength(1);
   });
 
   it("runs once per turn, even if recovery fails and is repeated [E9]", async () => {

@@ -3,12 +3,13 @@ import type { TaskScope } from "./caller.ts";
 import { findUserMessageInEvent } from "./repeated-messages.ts";
 import type { TurnAdmission, TurnFactory } from "./turn-factory.ts";
 import type { Observer } from "./observer.ts";
-import type { TurnRestartData } from "./turn-restart-data.ts";
+import { countFailedAttempts, type TurnRestartData } from "./turn-restart-data.ts";
 import { readLog } from "./log-events.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
+import type { CancelPayload } from "./nodes/request-payload.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { ClaimedTask } from "./turn-store.ts";
 
@@ -30,13 +31,18 @@ export interface TaskRecoveryDependencies {
   readonly isStopped: () => boolean;
 }
 
+/** A claimed task, and the CancelTask request that this node has received for the task. */
+export interface TaskToRecover extends ClaimedTask {
+  readonly cancellation?: CancelPayload;
+}
+
 /**
  * Settles a claimed task whose turn has no running agent. A turn starts again if `Agent.afterRestart` allows it
  * and the store has persisted the turn. Otherwise, the task fails with a reason (E9). Resolves once the store
  * has committed the new attempt or the failure. Rejects with `RESOURCE_EXHAUSTED` if the turn must wait for room.
  */
 export async function recoverTask(
-  claimed: ClaimedTask,
+  claimed: TaskToRecover,
   isStoreFailure: boolean,
   context: TaskRecoveryDependencies,
 ): Promise<void> {
@@ -45,8 +51,9 @@ export async function recoverTask(
   try {
     runner.adoptLease(claimed);
     if (runner.currentTurn) return;
-    if (claimed.isCancelRequested) {
-      runner.cancel("The task was canceled.", claimed.scope, {});
+    if (claimed.isCancelRequested || claimed.cancellation) {
+      const { caller = claimed.scope, metadata = {} } = claimed.cancellation ?? {};
+      runner.cancel("The task was canceled.", caller, metadata);
       await runner.waitForCommit();
       runner.isAwaitingRecovery = false;
       return;
@@ -72,10 +79,11 @@ async function restartTurnOrGetFailureReason(
 ): Promise<string | undefined> {
   const { afterRestart = "fail" } = agent.current;
   if (!persisted) return interruptionText;
-  const { attempt, handovers = 0 } = persisted;
+  const { attempt } = persisted;
+  const failedAttempts = countFailedAttempts(persisted);
   // A turn whose agent has never started needs no permission to start again.
   if (afterRestart === "fail" && attempt > 0) return interruptionText;
-  if (attempt - handovers >= turnAttempts) return formatTooManyTurnAttemptsText(attempt - handovers);
+  if (failedAttempts >= turnAttempts) return formatTooManyTurnAttemptsText(failedAttempts);
   const start = await findMessageAndTaskAtTurnStart(persisted, scope, taskId, store);
   if (!start) {
     const text = `The log of task ${taskId} has no message at ${persisted.seq}; restore the store from a backup.`;

@@ -11,6 +11,7 @@ import type { CancelPayload } from "./nodes/request-payload.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import { assertStoreAcceptsNewWork, type StoreHealth } from "./store-health.ts";
+import type { TaskRecovery } from "./task-recovery.ts";
 import { isChangeByOtherWriter } from "./task-errors.ts";
 import { ActiveTask } from "./active-task.ts";
 
@@ -20,17 +21,20 @@ export class TaskCanceler {
   readonly #nodes: NodeAccess | undefined;
   readonly #requestWaitLimit: RequestWaitLimit;
   readonly #storeHealth: StoreHealth | undefined;
+  readonly #recovery: Pick<TaskRecovery, "cancelWaitingSuspect">;
 
   constructor(
     {
       runners,
       nodes,
       requestWaitLimit,
+      recovery,
     }: {
       readonly runners: RunnerRegistry;
       /** Absent if only this process can open the store. */
       readonly nodes: NodeAccess | undefined;
       readonly requestWaitLimit: RequestWaitLimit;
+      readonly recovery: Pick<TaskRecovery, "cancelWaitingSuspect">;
     },
     storeHealth: StoreHealth | undefined,
   ) {
@@ -38,6 +42,7 @@ export class TaskCanceler {
     this.#nodes = nodes;
     this.#requestWaitLimit = requestWaitLimit;
     this.#storeHealth = storeHealth;
+    this.#recovery = recovery;
   }
 
   /**
@@ -68,6 +73,7 @@ export class TaskCanceler {
     reason: string,
     payload: CancelPayload,
   ): Promise<{ readonly task: Task; readonly hadEnded: boolean } | undefined> {
+    await this.#recovery.cancelWaitingSuspect(scope, taskId, payload);
     for (;;) {
       const opened = await this.#runners.openForWriting(scope, taskId);
       if (!opened) return undefined;

@@ -1,18 +1,21 @@
 import { A2AError } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
-import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
+import { recoverTask, type TaskRecoveryDependencies, type TaskToRecover } from "./recover-task.ts";
+import type { TaskScope } from "./caller.ts";
 import { Poller } from "./nodes/poller.ts";
+import type { CancelPayload } from "./nodes/request-payload.ts";
 import type { LogAppend, TaskStore } from "./task-store.ts";
+import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
 import { ProcessLeases, type ClaimedTask, type TaskLease, type TurnStore } from "./turn-store.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 
 /** Number of tasks that one claim returns and that the service recovers concurrently. */
 const MAX_TASKS_PER_CLAIM = 256;
-/** Number of attempts in which the node died, from which a turn is suspected to have killed its node. */
-const SUSPECT_ATTEMPTS = 2;
 const FIRST_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 1000;
+/** Maximum number of waiting tasks that one warning names. */
+const MAX_REPORTED_SUSPECTS = 10;
 /** Delay in milliseconds before the next pass, if lost turns wait for room. */
 const ROOM_POLL_MS = 1000;
 
@@ -57,12 +60,12 @@ export class TaskRecovery {
   #cancelTimer: () => void = () => {};
   /** `undefined` if only one process can open the store, because each pass then claims all waiting turns. */
   readonly #waitingTurnPoller: Poller | undefined;
-  readonly #suspectTurns: SuspectTurnQueue<ClaimedTask>;
+  readonly #suspectTurns: SuspectTurnQueue;
   readonly #fence: LeaseFence;
 
   constructor(context: Omit<TaskRecoveryServiceDependencies, "isStopped">) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
-    this.#suspectTurns = new SuspectTurnQueue(context.clock, (task) => this.#startSuspectTurn(task));
+    this.#suspectTurns = new SuspectTurnQueue(context.clock, (group) => this.#startSuspectTurns(group));
     this.#leases = context.store.turns ?? new ProcessLeases(context.store);
     const { waitingTurnPollMs: pollMs } = this.#leases;
     if (pollMs !== undefined)
@@ -186,6 +189,22 @@ export class TaskRecovery {
     this.requestPass();
   }
 
+  /** Returns true if this node has claimed the task, and starts its turn after other suspect turns. */
+  isWaitingSuspect(scope: TaskScope, taskId: string): boolean {
+    return this.#suspectTurns.isWaiting(scope, taskId);
+  }
+
+  /** Number of turns that this node has claimed, and starts after other suspect turns. */
+  get waitingSuspectCount(): number {
+    return this.#suspectTurns.waitingCount;
+  }
+
+  /** Cancels a task whose turn waits for other suspect turns of this node. Ignores all other tasks. */
+  async cancelWaitingSuspect(scope: TaskScope, taskId: string, cancellation: CancelPayload): Promise<void> {
+    const task = this.#suspectTurns.take(scope, taskId);
+    if (task) await this.#recoverOrReleaseTask({ ...task, cancellation });
+  }
+
   /** Looks for tasks that need recovery. While the store fails, the request waits for the next retry. */
   requestPass(): void {
     this.#isPassRequested = true;
@@ -251,7 +270,7 @@ export class TaskRecovery {
       const claimed = await this.#leases.claim(agentId, limit, "lost");
       if (claimed.length === 0) return;
       this.#context.onNodesLost();
-      await this.#suspectTurns.add(claimed.filter(isSuspect).toSorted(compareSuspects));
+      await this.#addSuspects(claimed.filter(isSuspect));
       await this.#recoverAll(claimed.filter((task) => !isSuspect(task)));
     }
   }
@@ -263,22 +282,35 @@ export class TaskRecovery {
   #computeLostTurnLimit(): number {
     const { agent, turnAdmission } = this.#context;
     if ((agent.current.afterRestart ?? "fail") === "fail") return MAX_TASKS_PER_CLAIM;
-    return Math.min(turnAdmission.freeRestartCount, MAX_TASKS_PER_CLAIM);
+    const freeCount = turnAdmission.freeRestartCount - this.#suspectTurns.waitingCount;
+    return Math.max(0, Math.min(freeCount, MAX_TASKS_PER_CLAIM));
   }
 
-  async #startSuspectTurn(task: ClaimedTask): Promise<{ readonly end: Promise<void> }> {
+  async #addSuspects(suspects: Parameters<SuspectTurnQueue["add"]>[0]): Promise<void> {
+    await this.#suspectTurns.add(suspects);
+    const count = this.#suspectTurns.waitingCount;
+    if (suspects.length === 0 || count === 0) return;
+    const ids = suspects.slice(0, MAX_REPORTED_SUSPECTS).map(({ taskId }) => taskId);
+    const message =
+      `${count} tasks wait, because their server died in at least two attempts at each of them. ` +
+      `They start in groups, so that a task that ends its server is found. Tasks: ${ids.join(", ")}`;
+    this.#context.observer.onWarning?.({ where: "recovery", message });
+  }
+
+  async #startSuspectTurns(group: readonly ClaimedTask[]): Promise<readonly Promise<void>[]> {
     const { runners, observer } = this.#context;
-    try {
-      await this.#recoverOrReleaseTask(task);
-    } catch (error) {
-      observer.onError?.({ where: "recovery", error, taskId: task.taskId });
-    }
-    const turn = runners.findLive(task.scope, task.taskId)?.currentTurn;
-    return { end: turn ? new Promise((resolve) => turn.onEnd(resolve)) : Promise.resolve() };
+    for (let at = 0; at < group.length; at += MAX_TASKS_PER_CLAIM)
+      await this.#recoverAll(group.slice(at, at + MAX_TASKS_PER_CLAIM)).catch((error: unknown) =>
+        observer.onError?.({ where: "recovery", error }),
+      );
+    return group.map(({ scope, taskId }) => {
+      const turn = runners.findLive(scope, taskId)?.currentTurn;
+      return turn ? new Promise((resolve) => turn.onEnd(resolve)) : Promise.resolve();
+    });
   }
 
   #releaseSuspectTurns(): void {
-    this.#leasesToRelease.push(...this.#suspectTurns.takeWaiting().map((lease) => ({ lease })));
+    this.#leasesToRelease.push(...this.#suspectTurns.takeAll().map((lease) => ({ lease })));
   }
 
   async #recoverAll(claimed: readonly ClaimedTask[]): Promise<void> {
@@ -287,7 +319,7 @@ export class TaskRecovery {
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 
-  async #recoverOrReleaseTask(task: ClaimedTask): Promise<void> {
+  async #recoverOrReleaseTask(task: TaskToRecover): Promise<void> {
     try {
       await recoverTask(task, this.#lostTaskIds.has(task.taskId), this.#context);
     } catch (error) {
@@ -296,81 +328,6 @@ export class TaskRecovery {
       if (!waitsForRoom) throw error;
       this.#areTurnsWaitingForRoom = true;
     }
-  }
-}
-
-/** Returns true if the task may kill its node. */
-function isSuspect(task: ClaimedTask): boolean {
-  return countDeaths(task) >= SUSPECT_ATTEMPTS;
-}
-
-/** Returns the number of attempts in which the node died. */
-function countDeaths({ turn }: ClaimedTask): number {
-  return turn === undefined ? 0 : turn.attempt - (turn.handovers ?? 0);
-}
-
-/**
- * Puts the turn first that has most likely killed its node: the turn with the most deaths, and then the newest task,
- * because older tasks have run for longer without a death. Ids of tasks begin with their time.
- */
-function compareSuspects(a: ClaimedTask, b: ClaimedTask): number {
-  return countDeaths(b) - countDeaths(a) || (a.taskId < b.taskId ? 1 : -1);
-}
-
-/** Time in milliseconds for which a suspect turn runs alone. */
-const SUSPECT_RUN_MS = 10_000;
-
-/** Starts a suspect turn. Resolves with a promise for the end of the turn, once the turn has started. Never rejects. */
-type SuspectTurnStarter<Suspect> = (suspect: Suspect) => Promise<{ readonly end: Promise<void> }>;
-
-/**
- * Starts suspect turns one at a time. The node of a suspect turn died in at least two attempts, so the turn itself may
- * have killed the node. If all of these turns started at once, the next death would count as an attempt of each, and
- * healthy turns would fail together with the turn that kills the node. The next turn starts when the turn before has
- * ended, or has run for ten seconds.
- */
-export class SuspectTurnQueue<Suspect> {
-  readonly #clock: Clock;
-  readonly #start: SuspectTurnStarter<Suspect>;
-  #waiting: Suspect[] = [];
-  #isRunning = false;
-
-  constructor(clock: Clock, start: SuspectTurnStarter<Suspect>) {
-    this.#clock = clock;
-    this.#start = start;
-  }
-
-  /** The turns that have not started. */
-  get waiting(): readonly Suspect[] {
-    return this.#waiting;
-  }
-
-  /** Adds turns. Resolves once the first of them has started, unless another turn is running. */
-  async add(suspects: readonly Suspect[]): Promise<void> {
-    this.#waiting.push(...suspects);
-    if (!this.#isRunning) await this.#startNext();
-  }
-
-  /** Removes and returns the turns that have not started. */
-  takeWaiting(): readonly Suspect[] {
-    return this.#waiting.splice(0);
-  }
-
-  async #startNext(): Promise<void> {
-    const next = this.#waiting.shift();
-    this.#isRunning = next !== undefined;
-    if (next === undefined) return;
-    const { end } = await this.#start(next);
-    void this.#waitAtMost(end).then(() => this.#startNext());
-  }
-
-  async #waitAtMost(end: Promise<void>): Promise<void> {
-    let cancelTimer: (() => void) | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      cancelTimer = this.#clock.schedule(SUSPECT_RUN_MS, resolve);
-    });
-    await Promise.race([end, timeout]);
-    cancelTimer?.();
   }
 }
 

@@ -7,7 +7,7 @@ import {
   restoreQueuedRequest,
   type TurnRestartData,
 } from "./turn-restart-data.ts";
-import { Turn, type TurnDependencies, type TurnRequest } from "./turn.ts";
+import { Turn, type TurnAttempt, type TurnDependencies, type TurnRequest } from "./turn.ts";
 import { FairShareLedger, type FairShareRefusal } from "../data-structures/index.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 
@@ -28,14 +28,11 @@ export class TurnFactory {
   createTurn(
     inbound: TurnRequest,
     message: Message,
-    {
-      attempt,
-      handovers,
-      mayExceed,
-    }: { attempt?: number; handovers?: number; mayExceed?: "share" | "limits" } = {},
+    mayExceed?: "share" | "limits",
+    attempt?: TurnAttempt,
   ): Turn {
     const endAdmission = this.#admission.admitTurn(inbound.caller, measureRequestSize(inbound), mayExceed);
-    const turn = new Turn(this.#context, inbound, message, attempt, handovers);
+    const turn = new Turn(this.#context, inbound, message, attempt);
     turn.endAdmission = endAdmission;
     return turn;
   }
@@ -51,11 +48,11 @@ export class TurnFactory {
       // The task exists, so a reply without a task must complete it.
       serviceParameters: { ...persisted.service, needsTask: true },
     };
-    const turn = this.createTurn(inbound, message, {
+    // A suspended turn does not count as a running agent.
+    const mayExceed = persisted.wakeAt === undefined ? "share" : "limits";
+    const turn = this.createTurn(inbound, message, mayExceed, {
+      ...persisted,
       attempt: persisted.attempt + 1,
-      handovers: persisted.handovers ?? 0,
-      // A suspended turn does not count as a running agent.
-      mayExceed: persisted.wakeAt === undefined ? "share" : "limits",
     });
     const { runTraceparent: traceparent, runStartedAt: lostSince } = persisted;
     if (traceparent !== undefined) turn.earlierRun = { traceparent, lostSince };
@@ -68,7 +65,7 @@ export class TurnFactory {
       ...restoreQueuedRequest(queued),
       caller: restoreCaller(scope, queued),
     };
-    return this.createTurn(inbound, queued.message, { mayExceed: "limits" });
+    return this.createTurn(inbound, queued.message, "limits");
   }
 }
 

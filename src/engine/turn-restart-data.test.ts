@@ -17,7 +17,7 @@ it("a persisted turn has the tenant, the metadata, and the configuration of its 
       serviceParameters: { ...service, isStreaming: true },
     },
     message,
-    2,
+    { attempt: 2 },
   );
   expect(toTurnRestartData(turn, 7)).toStrictEqual({
     seq: 7,

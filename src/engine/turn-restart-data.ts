@@ -11,8 +11,13 @@ export interface TurnRestartData {
   readonly seq: number;
   /** Number of attempts at the turn so far. The turn of a node that starts no agents has 0 attempts. */
   readonly attempt: number;
-  /** Number of attempts that ended because their node stopped normally. Default: 0. */
-  readonly handovers?: number;
+  /**
+   * Number of attempts that do not count as failed, because their node stopped normally, or died while other suspect
+   * turns of the same group ran. Default: 0.
+   */
+  readonly excusedAttempts?: number;
+  /** Number of suspect turns that this node started together with this attempt. Default: the turn was not suspect. */
+  readonly groupSize?: number;
   /** Time in milliseconds since 1970 before which no attempt has to start. Default: the next attempt starts at once. */
   readonly wakeAt?: number;
   readonly request: Omit<SendMessageRequest, "message">;
@@ -45,16 +50,16 @@ export interface PersistableTurn {
   readonly serviceParameters: ServiceParameters;
   readonly caller: Caller;
   readonly attempt: number;
-  readonly handovers: number;
+  readonly excusedAttempts: number;
+  readonly groupSize: number | undefined;
   readonly span: { readonly traceparent: string } | undefined;
   /** Time in milliseconds since 1970 at which the span began. */
   readonly spanStartedAt: number | undefined;
 }
 
-export function toTurnRestartData(
-  { request, serviceParameters, caller, attempt, handovers, span, spanStartedAt }: PersistableTurn,
-  seq: number,
-): TurnRestartData {
+export function toTurnRestartData(turn: PersistableTurn, seq: number): TurnRestartData {
+  const { request, serviceParameters, caller, attempt, excusedAttempts, groupSize, span, spanStartedAt } =
+    turn;
   const { tenant, configuration = {}, metadata } = request;
   const { taskPushNotificationConfig: _secrets, ...publicConfiguration } = configuration;
   const {
@@ -70,7 +75,8 @@ export function toTurnRestartData(
   return {
     seq,
     attempt,
-    ...(handovers > 0 ? { handovers } : {}),
+    ...(excusedAttempts > 0 ? { excusedAttempts } : {}),
+    ...(groupSize === undefined ? {} : { groupSize }),
     request: {
       configuration: publicConfiguration,
       ...(tenant === undefined ? {} : { tenant }),
@@ -93,6 +99,16 @@ export function toTurnRestartData(
   };
 }
 
+/** Returns the data of a turn whose current attempt does not count as failed. */
+export function excuseAttempt({ groupSize: _ended, ...turn }: TurnRestartData): TurnRestartData {
+  return { ...turn, excusedAttempts: (turn.excusedAttempts ?? 0) + 1 };
+}
+
+/** Returns the number of attempts at a turn that count as failed, because their node died. */
+export function countFailedAttempts({ attempt, excusedAttempts = 0 }: TurnRestartData): number {
+  return attempt - excusedAttempts;
+}
+
 /** Returns the caller of a persisted turn. The returned caller has no scopes and no claims. */
 export function restoreCaller(
   { tenant, principal }: Caller,
@@ -113,7 +129,7 @@ export function restoreCaller(
  */
 export interface QueuedTurnData extends Omit<
   TurnRestartData,
-  "seq" | "attempt" | "runTraceparent" | "runStartedAt"
+  "seq" | "attempt" | "groupSize" | "runTraceparent" | "runStartedAt"
 > {
   /** Position in the task's queue. Positions increase, and a task never reuses the position of a queued turn. */
   readonly position: number;

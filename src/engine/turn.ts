@@ -27,7 +27,7 @@ import { type TurnOfSteps, TurnSteps } from "./steps/turn-steps.ts";
 import { createTurnEndedError } from "./task-errors.ts";
 import type { TaskStore } from "./task-store.ts";
 import { toTaskEventFromAgent } from "./to-task-event.ts";
-import { toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
+import { excuseAttempt, toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
 import type { RestartedTurnArtifactRewriter } from "./turn-start.ts";
 
 /**
@@ -62,6 +62,11 @@ export interface TurnRequest {
   readonly caller: Caller;
   readonly serviceParameters: ServiceParameters;
 }
+
+/** The members of the persisted data that count the attempts at a turn, including the current attempt. */
+export type TurnAttempt = Partial<Pick<TurnRestartData, "attempt" | "excusedAttempts" | "groupSize">>;
+
+const FIRST_ATTEMPT: TurnAttempt = {};
 
 /** Dependencies that the turns of all tasks of an engine share. */
 export interface TurnDependencies {
@@ -141,8 +146,10 @@ export class Turn {
   artifactRestart: RestartedTurnArtifactRewriter | undefined;
   /** Number of attempts at the turn, including the current attempt. */
   readonly attempt: number;
-  /** Number of earlier attempts that ended because their node stopped normally. */
-  readonly handovers: number;
+  /** Number of earlier attempts that do not count as failed. */
+  readonly excusedAttempts: number;
+  /** Number of suspect turns that started together with this attempt, or `undefined` if the turn is not suspect. */
+  readonly groupSize: number | undefined;
   /** The span of the agent's run. Undefined if runs are not traced, and while the turn waits in a queue. */
   span: RunSpan | undefined;
   /** Time in milliseconds since 1970 at which the span began. */
@@ -176,8 +183,7 @@ export class Turn {
     context: TurnDependencies,
     { request, caller, serviceParameters }: TurnRequest,
     message: Message,
-    attempt = 1,
-    handovers = 0,
+    { attempt = 1, excusedAttempts = 0, groupSize }: TurnAttempt = FIRST_ATTEMPT,
   ) {
     this.#context = context;
     this.request = request;
@@ -185,7 +191,8 @@ export class Turn {
     this.caller = caller;
     this.serviceParameters = serviceParameters;
     this.attempt = attempt;
-    this.handovers = handovers;
+    this.excusedAttempts = excusedAttempts;
+    this.groupSize = groupSize;
   }
 
   /** True if the agent has finished or its output is ignored. */
@@ -528,7 +535,7 @@ export class Turn {
     if (!isShared) {
       this.endAdmission();
       // The end of the process during the suspension does not count as a failed attempt.
-      const suspended = { ...this.toRestartData(this.startPoint.seq), handovers: this.handovers + 1, wakeAt };
+      const suspended = { ...excuseAttempt(this.toRestartData(this.startPoint.seq)), wakeAt };
       task.commitTurnStart(suspended, this.#steps);
     }
     return () => {

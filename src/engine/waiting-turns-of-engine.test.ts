@@ -11,7 +11,7 @@ it("counts queued turns, turns that wait for their context, and suspended turns"
     { queuedTurnCount: 0, currentTurn: { wakeAt: 5, hasEnded: false } },
     { queuedTurnCount: 1, currentTurn: { wakeAt: 5, hasEnded: true } },
   ];
-  expect(countWaitingTurns(tasks, 4)).toEqual({ task: 3, context: 4, time: 1 });
+  expect(countWaitingTurns(tasks, 4, 2)).toEqual({ task: 3, context: 4, time: 1, recovery: 2 });
 });
 
 it("an engine counts the turns that wait for the running turn of their task and of their context", async () => {
@@ -41,6 +41,7 @@ it("an engine counts the turns that wait for the running turn of their task and 
       'colloquy_turns_waiting{gen_ai_agent_name="slow",reason="task"} 1',
       'colloquy_turns_waiting{gen_ai_agent_name="slow",reason="context"} 1',
       'colloquy_turns_waiting{gen_ai_agent_name="slow",reason="time"} 0',
+      'colloquy_turns_waiting{gen_ai_agent_name="slow",reason="recovery"} 0',
     ]);
   gate.resolve();
   await setImmediate();

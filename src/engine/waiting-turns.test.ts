@@ -160,7 +160,7 @@ describe("a node that stops", () => {
       const closed = node.engine.close(1000);
       scripted.end();
       await closed;
-      expect(await store.listUnfinished()).toMatchObject([{ turn: { attempt, handovers: attempt } }]);
+      expect(await store.listUnfinished()).toMatchObject([{ turn: { attempt, excusedAttempts: attempt } }]);
     }
     for (const expected of [5, 6]) {
       const killed = createProcessFixture({ store, agent: agent(), limits: { turnAttempts: 2 } });

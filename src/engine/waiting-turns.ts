@@ -2,11 +2,12 @@ import type { ActiveTask } from "./active-task.ts";
 import type { Turn } from "./turn.ts";
 
 /** Why a turn waits. */
-export type TurnWaitReason = "task" | "context" | "time";
+export type TurnWaitReason = "task" | "context" | "time" | "recovery";
 
 /**
  * Numbers of waiting turns of an engine by reason. `task`: another turn of the task runs. `context`: another turn of the
- * context runs. `time`: the agent has suspended the turn.
+ * context runs. `time`: the agent has suspended the turn. `recovery`: the node of the turn died in at least two attempts,
+ * so the turn starts after other such turns.
  */
 export type WaitingTurnCounts = Readonly<Record<TurnWaitReason, number>>;
 
@@ -16,10 +17,11 @@ interface CountedTurns {
   readonly currentTurn: Pick<Turn, "wakeAt" | "hasEnded"> | undefined;
 }
 
-/** Counts the waiting turns of tasks. `waitingForContext` is the number of turns that wait for their context. */
+/** Counts the waiting turns of tasks, and adds the numbers of turns that wait for other reasons. */
 export function countWaitingTurns(
   tasks: Iterable<CountedTurns>,
   waitingForContext: number,
+  waitingForRecovery: number,
 ): WaitingTurnCounts {
   let waitingForTask = 0;
   let waitingForTime = 0;
@@ -27,7 +29,12 @@ export function countWaitingTurns(
     waitingForTask += queuedTurnCount;
     if (currentTurn?.wakeAt !== undefined && !currentTurn.hasEnded) waitingForTime++;
   }
-  return { task: waitingForTask, context: waitingForContext, time: waitingForTime };
+  return {
+    task: waitingForTask,
+    context: waitingForContext,
+    time: waitingForTime,
+    recovery: waitingForRecovery,
+  };
 }
 
 /**

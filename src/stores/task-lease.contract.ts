@@ -154,7 +154,7 @@ export function defineTaskLeaseContract(
       const [claimed] = await getStore().turns.claim("echo", 10, "waiting");
       expect(claimed).toMatchObject({ taskId: "t", epoch: 1, turn });
       expect(await claimTaskIds()).toEqual([]);
-      const handedOver = { ...turn, attempt: 1, handovers: 1 };
+      const handedOver = { ...turn, attempt: 1, excusedAttempts: 1 };
       await append("t", 1, [], { turn: handedOver, releasesLease: true, epoch: 1 });
       expect(await getStore().turns.claim("echo", 10, "waiting")).toMatchObject([
         { epoch: 2, seq: 1, turn: handedOver },

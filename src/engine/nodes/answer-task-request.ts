@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import type { Caller } from "../caller.ts";
+import type { Caller, TaskScope } from "../caller.ts";
 import { getMessageAction, type InboundMessage, type MessageAcceptResult } from "../task-feed.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
 import type { TaskRequest } from "./node-store.ts";
@@ -7,6 +7,8 @@ import { decodeCancelRequest, decodeMessageRequest, type MessageAnswer } from ".
 
 export interface TaskRequestDependencies {
   readonly runners: Pick<RunnerRegistry, "findLive">;
+  /** Returns true if this node has claimed the task, and starts its turn later. */
+  readonly isWaitingSuspect: (scope: TaskScope, taskId: string) => boolean;
   readonly messageAcceptor: {
     acceptMessage(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult>;
   };
@@ -23,11 +25,12 @@ export interface TaskRequestDependencies {
  */
 export async function answerTaskRequest(
   taskRequest: TaskRequest,
-  { runners, messageAcceptor, cancelTask }: TaskRequestDependencies,
+  { runners, isWaitingSuspect, messageAcceptor, cancelTask }: TaskRequestDependencies,
 ): Promise<JsonObject | undefined> {
   const { scope, taskId, kind } = taskRequest;
   const runner = runners.findLive(scope, taskId);
-  if (!runner?.hasUnfinishedTurn || runner.isAwaitingRecovery) return undefined;
+  const isRunning = runner?.hasUnfinishedTurn === true && !runner.isAwaitingRecovery;
+  if (!isRunning && !(kind === "cancel" && isWaitingSuspect(scope, taskId))) return undefined;
   if (kind === "cancel") {
     const { caller, metadata } = decodeCancelRequest(taskRequest);
     await cancelTask({ id: taskId, metadata }, caller);

@@ -175,7 +175,7 @@ const METRIC_ROWS = {
   "colloquy.turns.waiting": [
     "gauge",
     "{turn}",
-    "Turns that wait, by reason: task and context (another turn runs there), and time (the agent has suspended the turn).",
+    "Turns that wait, by reason: task and context (another turn runs there), time (the agent has suspended the turn), and recovery (the server of the turn died repeatedly).",
     "gen_ai.agent.name reason",
   ],
   "colloquy.streams.open": ["gauge", "{stream}", "Open event streams over HTTP."],

@@ -278,15 +278,15 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
       const lost = await first.agent.waitForRun(0);
       lost.emit(workingTestEvent, createTestChunkEvent("half", false));
       await expect.poll(async () => joinArtifacts(await second.client.tasks.get(id))).toBe("half");
-      const claim = second.store.leases.claim.bind(second.store.leases);
-      second.store.leases.claim = () => Promise.resolve([]);
+      const claim = second.store.turns.claim.bind(second.store.turns);
+      second.store.turns.claim = () => Promise.resolve([]);
       await loseNode(url, first);
       const task = await second.client.tasks.get(id);
       expect([task.status.state, joinArtifacts(task)]).toEqual(["TASK_STATE_WORKING", "half"]);
       expect((await second.client.tasks.list({})).tasks).toMatchObject([{ id, status: task.status }]);
       const recorder = new StreamRecorder(second.client.tasks.subscribe(id));
       await recorder.waitForEvents(1);
-      second.store.leases.claim = claim;
+      second.store.turns.claim = claim;
       (await second.agent.waitForRun(0)).emit(createTestChunkEvent("whole", false)).end();
       await recorder.ended;
       expect(joinTexts(recorder.events)).toMatch(/^WORKING (WORKING )?whole COMPLETED$/);
