@@ -63,6 +63,8 @@ export interface ActiveTaskDependencies extends TurnDependencies {
   readonly taskSizeLimit: number;
   /** Returns false if this node starts no agents. */
   readonly startsTurns: () => boolean;
+  /** True if the task only commits the start of a turn that another node runs. */
+  readonly submitsTurn?: boolean;
   /** Creates the turn of a message that an earlier server process queued. */
   readonly restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) => Turn;
   /** Outbox that the task notifies of new events if the task may have webhooks. */
@@ -80,7 +82,7 @@ export interface ActiveTaskDependencies extends TurnDependencies {
    */
   readonly releaseLease: (lease: TaskLease, handover?: LogAppend) => void;
   /**
-   * Settles the sender of a turn's message once another node has continued the turn. Returns false if this node cannot
+   * Settles the sender of a turn's message once the turn has stopped on another node. Returns false if this node cannot
    * follow the turn.
    */
   readonly followHandedOverTurn?: (task: ActiveTask, turn: Turn) => boolean;
@@ -502,6 +504,7 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     changes.resolve();
     if (hasTurnStop(append.status.state, append.events))
       this.currentTurn?.stoppedTask.resolve(this.getSnapshot());
+    if (this.#context.submitsTurn && this.currentTurn) this.#leaveSubmittedTurn(this.currentTurn);
     if (this.#changes?.needsCommit) this.#context.committer.enqueue(this, this.#changes.isUrgent);
     else this.startNextTurnOrIdle();
   }
@@ -557,7 +560,8 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     this.#context.onIdle(this);
     // If the store has refused the start of a turn, this node has no lease. A release could release the lease of the next
     // turn, which has the same epoch.
-    if (cause instanceof Error || this.isRunningInStore) void this.#releaseLeaseAfterAgentEnd();
+    const mayHoldLease = cause instanceof Error || this.isRunningInStore;
+    if (mayHoldLease && !this.#context.submitsTurn) void this.#releaseLeaseAfterAgentEnd();
   }
 
   /** Releases the lease once the agent has stopped, so that a recovered turn does not overlap with its agent. */
@@ -652,6 +656,7 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     if (steps.length > 0) append.steps = steps;
     if (!this.#isRestartDataStored) append.turn = this.#restartData;
     this.#isRestartDataStored = true;
+    if (this.#context.submitsTurn) append.releasesLease = true;
   }
 
   /**
@@ -800,23 +805,30 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     }
     const { task, seq } = turn.startPoint;
     this.currentTurn = this.#lastTurn = turn;
+    if (this.#context.submitsTurn)
+      return this.persistTurn({ ...turn.toRestartData(seq), attempt: 0 }, undefined);
     this.#context.onTurnStart?.(this);
     turn.begin(this);
     if (turn.isPersisted) this.persistTurn(turn.toRestartData(seq), turn.findSteps());
     else this.persistTurn(undefined, undefined);
-    // Requests must no longer see the task waiting for the input that it has just received.
-    if (isInterrupted(task.status.state))
-      turn.startPoint = { task, seq, workingEvent: this.writeStatus("TASK_STATE_WORKING") };
     turn.run(this, task, output);
   }
 
-  /** Writes the event with which a turn begins, and its webhook. Returns false if the task cannot accept the message. */
+  /** Leaves a turn, whose start is committed without a lease, to the nodes that start agents. */
+  #leaveSubmittedTurn(turn: Turn): void {
+    turn.end();
+    this.currentTurn = undefined;
+    this.#moveTurn(turn);
+  }
+
+  /** Writes the events with which a turn begins, and its webhook. Returns false if the task cannot accept the message. */
   #writeTurnStart(turn: Turn, queuePosition: number | undefined): turn is BegunTurn {
     const { message, durableSeq, request, serviceParameters } = turn;
     const { requestSize } = serviceParameters;
-    const storedMessage = toStoredMessage(message, this.agent);
+    const storedMessage = this.#context.submitsTurn ? message : toStoredMessage(message, this.agent);
     const task = this.buildTaskWithMessage(storedMessage);
-    turn.startPoint = { task, seq: this.#seq + 1 };
+    const seq = this.#seq + 1;
+    turn.startPoint = { task, seq };
     const refusal = this.writeMessageEvent(
       this.#state === undefined ? { task } : { message: storedMessage },
       {
@@ -829,6 +841,9 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     );
     if (refusal) return false;
     if (queuePosition !== undefined) this.#getChanges().removeQueuedTurnsThrough(queuePosition);
+    // Requests must no longer see the task waiting for the input that it has just received.
+    if (isInterrupted(task.status.state))
+      turn.startPoint = { task, seq, workingEvent: this.writeStatus("TASK_STATE_WORKING") };
     return true;
   }
 
@@ -960,16 +975,21 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
 
   /** Settles the sender of an ended turn's message, or releases a turn that continues after a restart or elsewhere. */
   #completeTurn(turn: Turn): void {
-    this.#isLeftForRestart = turn.canContinueAfterRestart;
-    if (!this.#isLeftForRestart) {
+    if (turn.canContinueAfterRestart) {
+      this.#moveTurn(turn);
+      this.#context.releaseLease(this.lease, this.#createHandoverAppend(turn.wakeAt));
+    } else {
+      this.#isLeftForRestart = false;
       if (!turn.stoppedTask.isSettled) turn.stoppedTask.resolve(this.getSnapshot());
-      return;
     }
-    // The readers and the sender of the message continue with the log of the store, if another node continues.
+  }
+
+  /** Makes the readers and the sender of a turn's message continue with the log, if another node continues the turn. */
+  #moveTurn(turn: Turn): void {
+    this.#isLeftForRestart = true;
     this.#hasMoved = this.#context.followHandedOverTurn?.(this, turn) ?? false;
     // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
     if (!this.#hasMoved) turn.stoppedTask.reject(createServerClosingError());
-    this.#context.releaseLease(this.lease, this.#createHandoverAppend(turn.wakeAt));
   }
 
   /** Makes the readers of a task without a running turn follow the log, if another node can begin its next turn. */

@@ -128,8 +128,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
   const runners = new RunnerRegistry(runnerContext, link, () => recovery.requestPass());
   const turnAdmission = new TurnAdmission(limits);
   const turnFactory = new TurnFactory(turnAdmission, runnerContext);
-  const parts = { agentId, store, committer, clock, runners, observer, deduplicateMessages, generateId };
-  const nodes = options.nodeCooperation?.createAccess(parts);
+  const nodes = options.nodeCooperation?.createAccess({ agentId, store, runners, generateId });
   const onWebhookFound = (scope: TaskScope, taskId: string): void => {
     const runner = runners.findLive(scope, taskId);
     if (runner) runner.mayHaveWebhooks = true;
@@ -140,7 +139,6 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     agent,
     store,
     runners,
-    turnAdmission,
     turnFactory,
     generateId,
     limits,

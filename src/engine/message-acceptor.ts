@@ -2,21 +2,19 @@ import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { type ReplaceableAgent, toStoredMessage } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
-import { measureMessageSize, measureRequestSize } from "./measure-size.ts";
+import { measureMessageSize } from "./measure-size.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { createLimitError, type EngineLimits } from "./engine-limits.ts";
 import {
   createDuplicateMessageIdError,
   createMessageRefusalError,
   createMessageTooLargeError,
-  createServerClosingError,
   createTaskAwaitsRecoveryError,
   createTaskEndedError,
   isChangeByOtherWriter,
 } from "./task-errors.ts";
 import type { FollowedTask } from "./nodes/followed-task.ts";
 import type { NodeAccess } from "./nodes/node-access.ts";
-import type { SubmissionTarget } from "./nodes/turn-submitter.ts";
 import type { InboundMessage, MessageAcceptResult, TurnProgress } from "./task-feed.ts";
 import { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
@@ -29,7 +27,7 @@ import {
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { StoredMessage, TaskStore } from "./task-store.ts";
-import type { TurnAdmission, TurnFactory } from "./turn-factory.ts";
+import type { TurnFactory } from "./turn-factory.ts";
 import { toTasklessReply } from "./to-task-event.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
 import type { AgentEvent } from "./agent.ts";
@@ -38,7 +36,6 @@ interface MessageAcceptorDependencies {
   readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
-  readonly turnAdmission: TurnAdmission;
   readonly turnFactory: TurnFactory;
   readonly generateId: IdGenerator;
   readonly limits: EngineLimits;
@@ -240,13 +237,8 @@ export class MessageAcceptor {
         outcome = this.#decideOutcome(inbound, runner, false);
       }
       if (outcome.action === "refuse") throw createMessageRefusalError(outcome.refusal, taskId, runner.state);
-      if (outcome.action === "start" && !this.#context.startsTurns()) {
-        const { seq, lease } = runner;
-        const target = { task: runner.getSnapshot(), seq, epoch: lease.epoch };
-        // The active task does not receive the commit.
-        this.#context.runners.remove(runner);
-        return await this.#submitTurn(inbound, message, target);
-      }
+      if (outcome.action === "start" && !this.#context.startsTurns())
+        return this.#submitTurn(inbound, taskId, contextId, runner);
       this.#assertQueueNotFull(runner);
       this.#context.agent.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
       const turn = this.#context.turnFactory.createTurn(inbound, message);
@@ -268,19 +260,17 @@ export class MessageAcceptor {
   }
 
   /** Commits a message whose turn another node starts. */
-  async #submitTurn(
+  #submitTurn(
     inbound: InboundMessage,
-    message: Message,
-    target?: SubmissionTarget,
-  ): Promise<MessageAcceptResult> {
-    const { nodes } = this.#context;
-    if (!nodes) throw createServerClosingError();
-    const endAdmission = this.#context.turnAdmission.admitTurn(inbound.caller, measureRequestSize(inbound));
-    try {
-      return await nodes.turnSubmitter.submitTurn({ ...inbound, message }, target);
-    } finally {
-      endAdmission();
-    }
+    taskId: string,
+    contextId: string,
+    runner?: ActiveTask,
+  ): MessageAcceptResult {
+    const { runners, turnFactory } = this.#context;
+    const turn = turnFactory.createTurn(inbound, { ...inbound.request.message, taskId, contextId });
+    const feed = runners.createSubmitter(inbound.scope, taskId, contextId, runner);
+    feed.startOrQueueTurn(turn);
+    return { feed, turn };
   }
 
   /** Sends a message to the node that runs the turn, or accepts the message on this node if the turn has ended. */
@@ -349,7 +339,7 @@ export class MessageAcceptor {
     if (measureMessageSize(inbound) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
-    if (!this.#context.startsTurns()) return this.#submitTurn(inbound, { ...message, taskId, contextId });
+    if (!this.#context.startsTurns()) return this.#submitTurn(inbound, taskId, contextId);
     agent.contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
     const turn = this.#context.turnFactory.createTurn(inbound, { ...message, taskId, contextId });
     const runner = runners.create(inbound.scope, taskId, contextId);

@@ -21,6 +21,7 @@ import { ActiveTask, type ActiveTaskDependencies } from "./active-task.ts";
  */
 export class RunnerRegistry {
   readonly #context: ActiveTaskDependencies;
+  readonly #submitterContext: ActiveTaskDependencies;
   /** Called for each task that waits for recovery, although a reader or a writer needs the task. */
   readonly #requestPass: () => void;
   readonly #link: NodeLink | undefined;
@@ -43,6 +44,12 @@ export class RunnerRegistry {
         openForReading: (scope: TaskScope, taskId: string) => this.openForReading(scope, taskId),
       }),
     };
+    const announceCommit = (taskId: string): void => {
+      link?.announceCommit(taskId);
+      link?.notifyWork();
+    };
+    // The node that runs the turn delivers to the webhooks of the task.
+    this.#submitterContext = { ...this.#context, submitsTurn: true, announceCommit, outbox: undefined };
   }
 
   /** Creates the runner of a new task. */
@@ -50,6 +57,21 @@ export class RunnerRegistry {
     const runner = new ActiveTask(this.#context, scope, taskId, contextId);
     this.#byTask.insertNew(taskId, runner);
     return runner;
+  }
+
+  /**
+   * Creates the runner that commits a message whose turn another node runs. The runner is not in the registry, because
+   * it does not receive later events. `runner` is the task before the message, or `undefined` for a new task.
+   */
+  createSubmitter(scope: TaskScope, taskId: string, contextId: string, runner?: ActiveTask): ActiveTask {
+    if (runner) this.remove(runner);
+    const stored = runner && {
+      task: runner.getSnapshot(),
+      seq: runner.seq,
+      epoch: runner.lease.epoch,
+      awaitsRecovery: false,
+    };
+    return new ActiveTask(this.#submitterContext, scope, taskId, contextId, stored);
   }
 
   /** Returns the active runner of a task in `scope`, without querying the store. */
@@ -206,13 +228,11 @@ export class RunnerRegistry {
     return new ActiveTask(this.#context, scope, taskId, stored.task.contextId, stored);
   }
 
-  /** Resolves with the followed task of a turn that this node has committed for another node. The caller must retain it. */
-  async followSubmittedTask(scope: TaskScope, submitted: FollowableTask): Promise<FollowedTask> {
-    const link = this.#link as NodeLink;
-    const followed = this.#follow(link, scope, submitted);
-    // A reader can have followed the task before the commit.
-    if (followed.seq < submitted.seq) await link.logs.refresh(followed);
-    return followed;
+  /** Follows the task of a turn that this node leaves to other nodes. The caller must retain the result. */
+  follow(runner: ActiveTask): FollowedTask {
+    const { scope, seq } = runner;
+    const stored = { task: runner.getSnapshot(), seq, awaitsRecovery: false, runsOnOtherNode: true };
+    return this.#follow(this.#link as NodeLink, scope, stored);
   }
 
   async #loadAndRequestRecovery(scope: TaskScope, taskId: string): Promise<FollowableTask | undefined> {

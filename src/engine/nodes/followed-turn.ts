@@ -1,12 +1,5 @@
 import { Deferred } from "../../data-structures/index.ts";
-import {
-  copyTask,
-  isTerminal,
-  type LogEvent,
-  type Message,
-  type Task,
-  type TaskEvent,
-} from "../../protocol/index.ts";
+import { copyTask, isTerminal, type LogEvent, type Message, type Task } from "../../protocol/index.ts";
 import { isTurnStopEvent, readLog } from "../log-events.ts";
 import { createTaskEndedError } from "../task-errors.ts";
 import type { TaskFeed, TurnProgress } from "../task-feed.ts";
@@ -41,8 +34,8 @@ export class FollowedTurn implements TurnProgress {
   }
 
   /** Begins the turn at an event that the followed task already contains. */
-  beginAtKnownSeq(seq: number, task: Task, workingEvent?: TaskEvent): void {
-    this.startPoint = { task, seq, workingEvent };
+  beginAtKnownSeq(seq: number, task: Task): void {
+    this.startPoint = { task, seq };
     this.durableSeq.resolve(seq);
   }
 

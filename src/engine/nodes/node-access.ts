@@ -1,47 +1,36 @@
-import type { Clock } from "../clock.ts";
-import type { Committer } from "../committer.ts";
 import type { IdGenerator } from "../id-generator.ts";
-import type { Observer } from "../observer.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
 import { createServerClosingError } from "../task-errors.ts";
 import type { ActiveTask } from "../active-task.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { Turn } from "../turn.ts";
 import { answerTaskRequest, type TaskRequestDependencies } from "./answer-task-request.ts";
-import { FollowedTask } from "./followed-task.ts";
+import type { FollowedTask } from "./followed-task.ts";
 import { FollowedTurnFinder } from "./followed-turn-finder.ts";
 import { NodeLink, type NodeLinkOptions } from "./node-link.ts";
 import { OwnerRequests } from "./owner-requests.ts";
-import { TurnSubmitter } from "./turn-submitter.ts";
 
 /** Parts of an engine that its access to other nodes uses. */
 interface NodeAccessDependencies {
   readonly agentId: string;
   readonly store: TaskStore;
-  readonly committer: Committer;
-  readonly clock: Clock;
   readonly runners: RunnerRegistry;
-  readonly observer: Observer;
-  readonly deduplicateMessages: boolean;
   readonly generateId: IdGenerator;
 }
 
 /** Access of one engine to the tasks whose turns other nodes run. */
 export class NodeAccess {
   readonly ownerRequests: OwnerRequests;
-  readonly turnSubmitter: TurnSubmitter;
   readonly followedTurns: FollowedTurnFinder;
   readonly #link: NodeLink;
   readonly #agentId: string;
   readonly #runners: RunnerRegistry;
 
-  constructor(link: NodeLink, dependencies: NodeAccessDependencies) {
-    const { agentId, store, runners, generateId } = dependencies;
+  constructor(link: NodeLink, { agentId, store, runners, generateId }: NodeAccessDependencies) {
     this.#link = link;
     this.#agentId = agentId;
     this.#runners = runners;
     this.ownerRequests = new OwnerRequests(link, generateId);
-    this.turnSubmitter = new TurnSubmitter({ ...dependencies, link });
     this.followedTurns = new FollowedTurnFinder(store);
   }
 
@@ -57,19 +46,19 @@ export class NodeAccess {
   /** Settles the sender of the message of a turn that this node has handed over, once the turn stops on another node. */
   followHandedOverTurn(runner: ActiveTask, turn: Turn): void {
     this.#runners.remove(runner);
-    void this.#followHandedOverTurn(runner, turn).catch((error: unknown) => turn.stoppedTask.reject(error));
+    const task = this.#runners.follow(runner).retain();
+    void this.#followHandedOverTurn(task, turn)
+      .catch((error: unknown) => turn.stoppedTask.reject(error))
+      .finally(() => task.release());
   }
 
-  async #followHandedOverTurn({ scope, taskId }: ActiveTask, turn: Turn): Promise<void> {
+  async #followHandedOverTurn(task: FollowedTask, turn: Turn): Promise<void> {
     const { startPoint, message, stoppedTask } = turn;
-    const task = await this.#runners.openForReading(scope, taskId);
-    try {
-      if (!(task instanceof FollowedTask) || !startPoint) throw createServerClosingError();
-      const followed = await this.followedTurns.followUnlessStopped(task, message, startPoint.seq);
-      stoppedTask.resolve(followed ? await followed.stoppedTask.promise : task.getSnapshot());
-    } finally {
-      task?.release();
-    }
+    if (!startPoint) throw createServerClosingError();
+    // A reader can have followed the task before the turn began.
+    if (task.seq < startPoint.seq) await this.#link.logs.refresh(task);
+    const followed = await this.followedTurns.followUnlessStopped(task, message, startPoint.seq);
+    stoppedTask.resolve(followed ? await followed.stoppedTask.promise : task.getSnapshot());
   }
 
   close(): void {
