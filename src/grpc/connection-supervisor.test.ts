@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { ServerHttp2Session } from "node:http2";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ConnectionSupervisor } from "./connection-supervisor.ts";
+import { ConnectionSupervisor } from "./grpc-listener.ts";
 
 /** An HTTP/2 session that records what happens, because the tests control the time. */
 class RecordedSession extends EventEmitter {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { A2AError } from "../protocol/index.ts";
-import { activateExtensions, buildExtensionHeaders } from "./extensions.ts";
+import { activateExtensions, buildExtensionHeaders } from "./server-extensions.ts";
 
 const createRequest = (headers: Record<string, string>): { header(name: string): string | undefined } => ({
   header: (name) => headers[name],

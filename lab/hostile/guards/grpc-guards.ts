@@ -61,7 +61,7 @@ export const GRPC_GUARDS: readonly Guard[] = [
   },
   {
     name: "grpc-idle-connection",
-    file: "src/grpc/connection-supervisor.ts",
+    file: "src/grpc/grpc-listener.ts",
     find: "closeConnection(this.#session)",
     replace: "undefined",
     noticedBy: { test: "src/grpc/connection-supervisor.test.ts" },

@@ -23,8 +23,12 @@ import {
 import type { TenantAcceptanceCheck } from "../accepted-tenants.ts";
 import { authenticateCaller, AuthChallengeError, createUnauthenticatedError } from "../auth/authenticator.ts";
 import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
-import { activateExtensions, buildExtensionHeaders } from "../extensions.ts";
-import { isServerExtension, selectServerExtensions } from "../server-extensions.ts";
+import {
+  activateExtensions,
+  buildExtensionHeaders,
+  isServerExtension,
+  selectServerExtensions,
+} from "../server-extensions.ts";
 import type { ByteLedger } from "../byte-ledger/byte-ledger.ts";
 import type { HttpRequest, RequestMetadata } from "../http-exchange.ts";
 import type { EventStreamRegistry, UnknownToA2AErrorConverter } from "./event-stream.ts";

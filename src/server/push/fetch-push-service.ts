@@ -1,10 +1,13 @@
 import type { Observer, TaskStore } from "../../engine/index.ts";
 import type { DeliveryResult } from "../../webhooks/index.ts";
 import { assemblePushService, type PushService } from "./assemble-push-service.ts";
-import { toDeliveryResult } from "./delivery-result.ts";
-import { createNotificationSender, type WebhookPost } from "./notification-sender.ts";
+import {
+  toDeliveryResult,
+  createNotificationSender,
+  type WebhookPost,
+  checkChallengeResponse,
+} from "./notification-sender.ts";
 import type { PushOptions } from "./push-options.ts";
-import { checkChallengeResponse } from "./webhook-challenge.ts";
 import { createWebhookValidator } from "./webhook-validation.ts";
 
 /**

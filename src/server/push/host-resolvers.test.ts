@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createNameServerResolver } from "./host-resolvers.ts";
+import { createNameServerResolver } from "./dns-lookup-queue.ts";
 
 const TYPE_A = 1;
 const ADDRESS = [192, 0, 2, 7];

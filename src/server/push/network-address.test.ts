@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "./network-address.ts";
+import { isPublicAddress } from "./webhook-url-guard.ts";
 
 const arbitraryIpv4 = (a: number[][]): fc.Arbitrary<string> =>
   fc

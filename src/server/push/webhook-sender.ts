@@ -1,14 +1,23 @@
 import { setMaxListeners } from "node:events";
-import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import {
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+  Agent as HttpAgent,
+  type AgentOptions,
+} from "node:http";
+import { request as httpsRequest, Agent as HttpsAgent } from "node:https";
 import type { NotificationSender, DeliveryResult, DeliveryFailure } from "../../webhooks/index.ts";
 import { createGuardedLookup } from "./guarded-lookup.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
-import { checkChallengeResponse } from "./webhook-challenge.ts";
-import { WebhookHttpAgent, WebhookHttpsAgent } from "./webhook-connection-pool.ts";
-import { toDeliveryResult } from "./delivery-result.ts";
-import { createNotificationSender, type WebhookPost } from "./notification-sender.ts";
+import {
+  checkChallengeResponse,
+  toDeliveryResult,
+  createNotificationSender,
+  type WebhookPost,
+} from "./notification-sender.ts";
 import type { NotificationSignFunction } from "./push-signer.ts";
+import type { Duplex } from "node:stream";
 
 /** Options for `WebhookSender`. */
 export interface WebhookSenderOptions {
@@ -155,4 +164,46 @@ function drainResponse(response: IncomingMessage): void {
   });
   // The body may end early. This does not matter, because only the status is used.
   response.on("error", () => {});
+}
+
+/**
+ * Maximum number of idle connections of a pool. Without this limit, callers with many host names could fill the pool
+ * with idle connections, and other deliveries would wait for a connection.
+ */
+const MAX_IDLE_CONNECTIONS = 256;
+
+const CONNECTION_POOL_OPTIONS: AgentOptions = {
+  keepAlive: true,
+  maxSockets: 32,
+  maxTotalSockets: 512,
+  maxFreeSockets: 64,
+  timeout: 30_000,
+};
+
+/** A pool of HTTP connections to webhooks. If too many connections are idle, the pool closes a used connection. */
+class WebhookHttpAgent extends HttpAgent {
+  constructor() {
+    super(CONNECTION_POOL_OPTIONS);
+  }
+
+  override keepSocketAlive(socket: Duplex): boolean {
+    return hasRoomForIdleConnection(this) && Boolean(super.keepSocketAlive(socket) as unknown);
+  }
+}
+
+/** A pool of HTTPS connections to webhooks. If too many connections are idle, the pool closes a used connection. */
+class WebhookHttpsAgent extends HttpsAgent {
+  constructor() {
+    super(CONNECTION_POOL_OPTIONS);
+  }
+
+  override keepSocketAlive(socket: Duplex): boolean {
+    return hasRoomForIdleConnection(this) && Boolean(super.keepSocketAlive(socket) as unknown);
+  }
+}
+
+function hasRoomForIdleConnection({ freeSockets }: HttpAgent): boolean {
+  let idleCount = 0;
+  for (const sockets of Object.values(freeSockets)) idleCount += sockets?.length ?? 0;
+  return idleCount < MAX_IDLE_CONNECTIONS;
 }
