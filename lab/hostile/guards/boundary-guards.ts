@@ -152,8 +152,8 @@ export const BOUNDARY_GUARDS: readonly Guard[] = [
   {
     name: "log-entry-lines",
     file: "src/logging/log-line.ts",
-    find: "indentLines(escapeControlCharacters(stack ?? message))",
-    replace: "escapeControlCharacters(stack ?? message)",
+    find: "indentLines(replaceControlCharacters(stack ?? message, toJsonEscape))",
+    replace: "replaceControlCharacters(stack ?? message, toJsonEscape)",
     noticedBy: { attack: "hostile-terminal-output" },
   },
   {
