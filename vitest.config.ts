@@ -16,7 +16,7 @@ const ISOLATED = [
   "src/stores/postgres/migrate-postgres-schema.test.ts",
   "src/cli/store/migrate-sqlite.test.ts",
   "test/resilience/store-migrations.test.ts",
-  "src/experiments/run/full-disk.test.ts",
+  "src/cards/experiments/run/full-disk.test.ts",
 ];
 
 /**
@@ -26,8 +26,8 @@ const ISOLATED = [
 const PROCESSES = [
   "test/**/*.test.ts",
   "src/cli/**/*.test.ts",
-  "src/mcp/**/*.test.ts",
-  "src/pages/*.test.ts",
+  "src/agents/mcp/**/*.test.ts",
+  "src/studio/pages/*.test.ts",
 ];
 
 /**
@@ -38,16 +38,16 @@ const LONGEST = [
   "test/documents/docs.test.ts",
   "test/bad-input/hostile.test.ts",
   "test/resilience/recovery.test.ts",
-  "src/pages/console-page.test.ts",
+  "src/studio/pages/console-page.test.ts",
   "test/resilience/nodes/two-servers.test.ts",
-  "src/mcp/create-mcp-server.test.ts",
+  "src/agents/mcp/create-mcp-server.test.ts",
   "src/cli/dev.test.ts",
   "test/resilience/postgres.test.ts",
   "test/interop/host-frameworks.test.ts",
   "test/resilience/resume.test.ts",
-  "src/mcp/mcp-tool-client.test.ts",
+  "src/agents/mcp/mcp-tool-client.test.ts",
   "src/cli/cli.test.ts",
-  "src/mcp/tasks/mcp-tasks.test.ts",
+  "src/agents/mcp/tasks/mcp-tasks.test.ts",
   "test/resilience/once/kill-ten-steps.test.ts",
   "src/cli/mcp.test.ts",
   "test/resilience/restart.test.ts",
@@ -60,12 +60,12 @@ const LONGEST = [
   "src/stores/postgres/postgres-store.test.ts",
   "src/stores/postgres/pgbouncer.test.ts",
   "src/stores/sqlite/sqlite-store.test.ts",
-  "src/adk/sessions/sessions-over-a2a.test.ts",
+  "src/agents/adk/sessions/sessions-over-a2a.test.ts",
   "src/server/unread-responses.test.ts",
-  "src/adk/sessions/session-service.test.ts",
+  "src/agents/adk/sessions/session-service.test.ts",
   "src/server/maintenance/retention.test.ts",
-  "src/experiments/recorder/multi-role-recording.test.ts",
-  "src/experiments/run/run-experiment.test.ts",
+  "src/cards/experiments/recorder/multi-role-recording.test.ts",
+  "src/cards/experiments/run/run-experiment.test.ts",
   "src/server/server.test.ts",
   "src/client/hostile-servers.test.ts",
   "src/cards/views/drawings-browser.test.ts",

@@ -110,7 +110,7 @@ export const LABS: readonly Lab[] = [
   {
     name: "mutation",
     group: "Break",
-    summary: "Changes of src/adk and src/engine that no test notices",
+    summary: "Changes of src/agents/adk and src/engine that no test notices",
     time: "hours; --only FILE minutes",
     run: ["lab/mutation/main.ts"],
   },

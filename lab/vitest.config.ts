@@ -2,11 +2,11 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 /** Tests that open many pages in a browser. `npm test` tests the console in a browser, and no other page. */
 export const PAGES: string[] = [
-  "src/pages/console-accessibility.test.ts",
-  "src/pages/console-hostile.test.ts",
-  "src/pages/record-hostile.test.ts",
-  "src/pages/flow-page.test.ts",
-  "src/pages/cards/cards-page.test.ts",
+  "src/studio/pages/console-accessibility.test.ts",
+  "src/studio/pages/console-hostile.test.ts",
+  "src/studio/pages/record-hostile.test.ts",
+  "src/studio/pages/flow-page.test.ts",
+  "src/studio/pages/cards/cards-page.test.ts",
 ];
 
 /**

@@ -1,8 +1,9 @@
 /**
- * `node scripts/build-page.mjs` bundles `src/pages/` as strings: `console-page-bundle.ts` contains the script of a console,
- * `record-page-bundle.ts` the script of one-file exports and watched records, `worker-page-bundle.ts` the script of the
- * worker of both pages, and `page-bundle.ts` the style. Git ignores these files. With `--if-stale`, the script does nothing while the files are newer than all their inputs. It is
- * plain JavaScript, because `scripts/setup.mjs` also runs it on Node versions that strip no types.
+ * `node scripts/build-page.mjs` bundles `src/studio/pages/` as strings: `console-page-bundle.ts` contains the script of
+ * a console, `record-page-bundle.ts` the script of one-file exports and watched records, `worker-page-bundle.ts` the
+ * script of the worker of both pages, and `page-bundle.ts` the style. Git ignores these files. With `--if-stale`, the
+ * script does nothing while the files are newer than all their inputs. It is plain JavaScript, because
+ * `scripts/setup.mjs` also runs it on Node versions that strip no types.
  */
 import { createHash } from "node:crypto";
 import {
@@ -22,7 +23,7 @@ import { rolldown } from "rolldown";
 import { listPackageFolders, saveBundledPackages } from "./bundled-modules.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const pages = join(root, "src/pages");
+const pages = join(root, "src/studio/pages");
 const MAX_GZIPPED_SCRIPT_BYTES = 120_000;
 const ENTRIES = {
   console: { constant: "CONSOLE_SCRIPT", input: "app/console-main.tsx", format: "esm" },
@@ -86,7 +87,7 @@ function writeModule(file, head, constants) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(
     draft,
-    `${head}/** Made by \`node scripts/build-page.mjs\` from \`src/pages/\`. Git ignores this file. */\n${lines.join("")}`,
+    `${head}/** Made by \`node scripts/build-page.mjs\` from \`src/studio/pages/\`. Git ignores this file. */\n${lines.join("")}`,
   );
   renameSync(draft, file);
 }
@@ -138,12 +139,12 @@ function loadReducedModule(id) {
 
 /** The shared styles first, and then the styles of the screens. */
 function listStyleFiles() {
-  const files = globSync("src/pages/**/*.css", { cwd: root }).toSorted();
+  const files = globSync("src/studio/pages/**/*.css", { cwd: root }).toSorted();
   return [...files.filter(isSharedStyle), ...files.filter((file) => !isSharedStyle(file))];
 }
 
 function isSharedStyle(file) {
-  return /src.pages.style/.test(file);
+  return /src.studio.pages.style/.test(file);
 }
 
 function minifyStyle(css) {

@@ -12,7 +12,8 @@ import { saveBundledPackages } from "./bundled-modules.mjs";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const cli = join(dist, "cli");
-const ROOMS = new Set(["cli", "client", "wire", "keys", "protocol", "usage-checks"]);
+/** Files that the bundles contain. gRPC and the data structures stay separate. */
+const BUNDLED_FILES = /^(?:cli|client|wire(?!\/grpc)|keys|protocol(?!\/error\.js$)|base\/usage-checks)\//;
 const PACKAGES = new Set(["commander", "eventsource-parser", "canonicalize"]);
 
 const bundle = await rolldown({
@@ -56,10 +57,8 @@ for (const name of readdirSync(cli)) if (!written.has(name)) rmSync(join(cli, na
 async function resolveRoom(id, importer, options) {
   const found = await this.resolve(id, importer, { ...options, skipSelf: true });
   if (!found?.id.startsWith(dist)) return found;
-  const path = relative(dist, found.id).split(sep);
-  return ROOMS.has(path[0]) && path.join("/") !== "protocol/error.js"
-    ? found
-    : { id: ["..", ...path].join("/"), external: true };
+  const path = relative(dist, found.id).split(sep).join("/");
+  return BUNDLED_FILES.test(path) ? found : { id: `../${path}`, external: true };
 }
 
 /**

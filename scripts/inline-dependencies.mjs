@@ -12,7 +12,7 @@ import { saveBundledPackages } from "./bundled-modules.mjs";
 const root = new URL("../", import.meta.url);
 const INLINED = {
   "get-east-asian-width": "dist/cards/views/text-width.js",
-  "@noble/hashes": "dist/data-structures/sha-256.js",
+  "@noble/hashes": "dist/base/data-structures/sha-256.js",
 };
 
 /** @type {string[]} */

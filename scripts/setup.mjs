@@ -48,7 +48,7 @@ function useHostNode() {
   say(`Node 24 could not be installed. Continuing with the host's ${process.version}.`);
 }
 
-/** Builds the page bundles in `src/pages/`, which Git ignores, unless they are up to date. */
+/** Builds the page bundles in `src/studio/pages/`, which Git ignores, unless they are up to date. */
 function buildPage() {
   const node = hasNode() ? `${root}node_modules/node/bin/node` : process.execPath;
   const built = spawnSync(node, [`${root}scripts/build-page.mjs`, "--if-stale"], { stdio: "inherit" });

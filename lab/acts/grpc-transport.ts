@@ -1,6 +1,6 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import * as grpc from "@grpc/grpc-js";
-import { GRPC_SERVICE_V1, type GrpcMethod } from "../../src/grpc/index.ts";
+import { GRPC_SERVICE_V1, type GrpcMethod } from "../../src/wire/grpc/index.ts";
 import type { JsonMap } from "./corpus.ts";
 import { StreamedError } from "./http-transport.ts";
 import { ResponseError, type Reply, type Transport } from "./transport.ts";

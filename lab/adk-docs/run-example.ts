@@ -18,7 +18,7 @@ import { isBuiltin, registerHooks } from "node:module";
 import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { transformSync } from "rolldown/utils";
-import { toA2a } from "../../src/adk/index.ts";
+import { toA2a } from "../../src/agents/adk/index.ts";
 import { connect } from "../../src/client/index.ts";
 import { fold, isEventRefusal, type Part, type Task } from "../../src/protocol/index.ts";
 import { removeIds } from "./fake-gemini.ts";

@@ -91,7 +91,7 @@ function defineTracedAdkFloor(sampleRatio: number): SystemUnderTest {
     dialect: "floor",
     start: async () => {
       const [{ startOtlpExport }, { startAdkFloorServer }] = await Promise.all([
-        import("../../src/telemetry/opentelemetry/start-otlp-export.ts"),
+        import("../../src/observe/telemetry/opentelemetry/start-otlp-export.ts"),
         import("./servers/adk.ts"),
       ]);
       startOtlpExport({ url: otlp, serviceName: "adk-floor", sampleRatio, metricIntervalMs: 60_000 });

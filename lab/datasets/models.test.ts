@@ -13,20 +13,23 @@ import {
   GSM8K_ANSWER_MODELS,
   scoreGsm8k,
 } from "../../src/cards/index.ts";
-import { runRoleInFakeTaskContext } from "../../src/roles/fake-task-context.fixture.ts";
+import { runRoleInFakeTaskContext } from "../../src/cards/roles/fake-task-context.fixture.ts";
 import {
   countCorrectTestOutcomes,
   solveGsm8kWithRoles,
-} from "../../src/roles/models/solve-gsm8k-with-roles.fixture.ts";
-import { createTaskContextFromDocuments, parseContextDocuments } from "../../src/roles/context-documents.ts";
-import { createPlanner } from "../../src/roles/planner/index.ts";
-import { createBaselineAnswerer, createSolver } from "../../src/roles/solver/index.ts";
+} from "../../src/cards/roles/models/solve-gsm8k-with-roles.fixture.ts";
+import {
+  createTaskContextFromDocuments,
+  parseContextDocuments,
+} from "../../src/cards/roles/context-documents.ts";
+import { createPlanner } from "../../src/cards/roles/planner/index.ts";
+import { createBaselineAnswerer, createSolver } from "../../src/cards/roles/solver/index.ts";
 import {
   withFaults,
   createHotpotHeuristicModel,
   createOracleModel,
   createRecordedGsm8kModel,
-} from "../../src/roles/models/index.ts";
+} from "../../src/cards/roles/models/index.ts";
 
 const readDataFile = (file: string): string => readFileSync(join(dataFolder, file), "utf8");
 

@@ -42,7 +42,7 @@ describe("the code in the documents", () => {
       "given.d.ts": FRAGMENT_GLOBALS,
       "peers.d.ts": PEER_DECLARATIONS,
       // Augments the declarations with which the library compiles.
-      "peer-packages.d.ts": readDocument("src/adapters/peer-packages.d.ts"),
+      "peer-packages.d.ts": readDocument("src/agents/adapters/peer-packages.d.ts"),
     });
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     const files = new Map<string, string>();

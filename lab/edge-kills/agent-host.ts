@@ -2,7 +2,7 @@
  * A worker with two agents in Durable Objects. The header `x-object` selects the object, so that the driver can leave an
  * object alone. The path `/abort` resets the object.
  */
-import { agent } from "../../src/adapters/portable/index.ts";
+import { agent } from "../../src/agents/adapters/portable/index.ts";
 import {
   createDurableObjectServer,
   type DurableObjectContext,

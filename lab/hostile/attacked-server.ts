@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { agent, chunk, inputRequired } from "../../src/adapters/index.ts";
+import { agent, chunk, inputRequired } from "../../src/agents/adapters/index.ts";
 import type { Agent } from "../../src/engine/index.ts";
 import { bearer } from "../../src/server/auth/index.ts";
 import type { ListenOptions, ServerOptions } from "../../src/server/index.ts";

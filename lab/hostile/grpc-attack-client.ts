@@ -6,7 +6,7 @@ import {
   type OutgoingHttpHeaders,
 } from "node:http2";
 import { connect as connectSocket, type Socket } from "node:net";
-import { GRPC_SERVICE_V1 } from "../../src/grpc/index.ts";
+import { GRPC_SERVICE_V1 } from "../../src/wire/grpc/index.ts";
 import type { JsonObject, OperationName } from "../../src/protocol/index.ts";
 import type { AttackedServerSetup, AttackTarget } from "./attack.ts";
 

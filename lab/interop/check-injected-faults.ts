@@ -4,7 +4,7 @@ import {
   type TimelineMark,
   type TrafficCall,
   type TrafficLine,
-} from "../../src/trace/index.ts";
+} from "../../src/observe/trace/index.ts";
 
 /** The faults that a record contains, and the faults or marks that do not fit each other. */
 export interface FaultCheck {

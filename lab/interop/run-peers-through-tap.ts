@@ -1,7 +1,7 @@
-import { startTap } from "../../src/tap/index.ts";
-import { isRestError } from "../../src/tap/recording/decode-recorded-result.ts";
-import { decodeTrafficLines, type TrafficLine } from "../../src/trace/index.ts";
-import { createMemoryTrafficSink, createTrafficWriter } from "../../src/trace/recording/index.ts";
+import { startTap } from "../../src/studio/tap/index.ts";
+import { isRestError } from "../../src/studio/tap/recording/decode-recorded-result.ts";
+import { decodeTrafficLines, type TrafficLine } from "../../src/observe/trace/index.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../src/observe/trace/recording/index.ts";
 import { checkInjectedFaults, type FaultCheck } from "./check-injected-faults.ts";
 import { PROTOCOL_VARIANTS, type ProtocolVariant, type ScenarioOutcome } from "./protocol-variants.ts";
 import { runTheirClient, startPeerServers } from "./run-sdk-peer.ts";

@@ -33,7 +33,7 @@ import { getMutantKey, insertMutantSwitches, SWITCH_MODULE } from "./insert-muta
 import { listMutants, type Mutant } from "./list-mutants.ts";
 import { TestProcess } from "./test-process.ts";
 
-const MUTATED_ROOMS = ["src/adk", "src/engine"];
+const MUTATED_ROOMS = ["src/agents/adk", "src/engine"];
 
 interface MutantResult {
   readonly file: string;

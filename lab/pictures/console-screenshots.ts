@@ -15,7 +15,7 @@ import {
   ConsolePageTest,
   reportAgent,
   SteppedAgent,
-} from "../../src/pages/console-page.fixture.ts";
+} from "../../src/studio/pages/console-page.fixture.ts";
 
 const MAX_SCREENSHOT_BYTES = 150_000;
 

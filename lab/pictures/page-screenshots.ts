@@ -12,8 +12,8 @@ import {
   launchChromium,
   openPageRecordingRequestsAndErrors,
 } from "../../src/cards/html/browser.fixture.ts";
-import { renderHtmlReport, renderTrafficRecord } from "../../src/pages/index.ts";
-import { recordPlannerTraffic } from "../../src/pages/recorded-traffic.fixture.ts";
+import { renderHtmlReport, renderTrafficRecord } from "../../src/studio/pages/index.ts";
+import { recordPlannerTraffic } from "../../src/studio/pages/recorded-traffic.fixture.ts";
 import { decodeRecording } from "../../src/cards/recording/index.ts";
 
 const CARD_SCREENSHOTS = [

@@ -17,7 +17,7 @@ import {
   mergeSocraticSteps,
   type Paragraph,
 } from "../../src/cards/index.ts";
-import { runRoleInFakeTaskContext } from "../../src/roles/fake-task-context.fixture.ts";
+import { runRoleInFakeTaskContext } from "../../src/cards/roles/fake-task-context.fixture.ts";
 import {
   createBaselineAnswerer,
   createPlanner,
@@ -29,7 +29,7 @@ import {
   type Role,
   type RoleModel,
   createScriptedModel,
-} from "../../src/roles/index.ts";
+} from "../../src/cards/roles/index.ts";
 import { requireFromManifest } from "../support/require-from-manifest.ts";
 
 const { countTokens } = requireFromManifest<{ readonly countTokens: (text: string) => number }>(

@@ -55,7 +55,7 @@ function isRegExpLiteral(value: unknown): value is { readonly pattern: string; r
 /** Returns each regular expression of the code that users run once, with a file that contains it. */
 export function listRegExpsOfUserCode(): readonly (RegExpUse & { readonly file: string })[] {
   const files = globSync(USER_CODE, { cwd: REPOSITORY }).filter(
-    // The scripts in page-bundle.ts files are built from src/pages, which this check reads.
+    // The scripts in page-bundle.ts files are built from src/studio/pages, which this check reads.
     (file) => !/\.(?:test|fixture|contract|d)\.ts$|page-bundle\.ts$/.test(file),
   );
   const usesByLiteral = new Map<string, RegExpUse & { readonly file: string }>();

@@ -1,8 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type ModelMessage, ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
-import { type ConversationStore, fromAiSdk } from "../../src/adapters/ai-sdk/index.ts";
-import { createScriptedModel, createToolCall } from "../../src/adapters/ai-sdk/scripted-model.fixture.ts";
+import { type ConversationStore, fromAiSdk } from "../../src/agents/adapters/ai-sdk/index.ts";
+import {
+  createScriptedModel,
+  createToolCall,
+} from "../../src/agents/adapters/ai-sdk/scripted-model.fixture.ts";
 import type { Agent } from "../../src/engine/index.ts";
 
 /** What a page must show at the end of an answer. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AgentCard, Message } from "@a2a-js/sdk";
 import type { AgentExecutor, ExecutionEventBus, RequestContext } from "@a2a-js/sdk/server";
-import { fromExecutor } from "../../src/adapters/a2a-js/index.ts";
+import { fromExecutor } from "../../src/agents/adapters/a2a-js/index.ts";
 import { publishToA2aJsEventBus } from "../../src/client/publish-to-a2a-js-event-bus.fixture.ts";
 import type { Agent, AgentDescription, AgentEvent } from "../../src/engine/index.ts";
 import type { Message as Said, StreamResponse, TaskStatus } from "../../src/protocol/index.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { TrafficModel } from "../../src/trace/model/traffic-model.ts";
-import { ScriptedWriter } from "../../src/trace/model/traffic-scenario.fixture.ts";
-import type { TrafficLine } from "../../src/trace/traffic-line-types.ts";
+import { TrafficModel } from "../../src/observe/trace/model/traffic-model.ts";
+import { ScriptedWriter } from "../../src/observe/trace/model/traffic-scenario.fixture.ts";
+import type { TrafficLine } from "../../src/observe/trace/traffic-line-types.ts";
 import { measureSmallestCpuTime } from "./measure-cpu-time.ts";
 
 const TASK = "0190aaaa-0000-7000-8000-000000000001";

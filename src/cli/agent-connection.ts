@@ -3,7 +3,7 @@ import { toCardError, createConnectOptions, type AgentCardWithServedJson } from 
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { listSecretOptionValues } from "./credential-redactor.ts";
-import { openTrafficRecord, type OpenTrafficRecord } from "../trace/recording/index.ts";
+import { openTrafficRecord, type OpenTrafficRecord } from "../observe/trace/recording/index.ts";
 import { readPackageVersion } from "./package-version.ts";
 
 /** Connection to the agent that a command calls. */

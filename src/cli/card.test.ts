@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import { importSigningKeyPair, generateSigningKey, type JWK } from "../keys/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 import {

@@ -6,8 +6,8 @@ import {
   isSettableByVariable,
 } from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
-import { redactUserInfo } from "../logging/index.ts";
-import { didYouMean } from "../usage-checks/index.ts";
+import { redactUserInfo } from "../observe/logging/index.ts";
+import { didYouMean } from "../base/usage-checks/index.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { readSettingsFromEnvAndFiles, toVariableName, type Settings } from "./settings.ts";

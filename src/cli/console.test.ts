@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { ConsoleAgentList, ConsoleSession, ConsoleTaskList } from "../console/index.ts";
+import type { ConsoleAgentList, ConsoleSession, ConsoleTaskList } from "../studio/console/index.ts";
 import {
   createTempTestDirectoryWithFiles,
   runCliInTestProcess,

@@ -1,4 +1,4 @@
-import { createRedactor, type Redactor } from "../logging/index.ts";
+import { createRedactor, type Redactor } from "../observe/logging/index.ts";
 
 /** Command-line options whose values are credentials. Values of `--svc-param` may also be credentials. */
 export const CREDENTIAL_OPTIONS = ["bearer", "apiKey", "basic", "oauthClient"] as const;

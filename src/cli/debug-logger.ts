@@ -1,5 +1,5 @@
 import type { FetchObserver } from "./lightweight-fetch.ts";
-import type { Redactor } from "../logging/index.ts";
+import type { Redactor } from "../observe/logging/index.ts";
 
 /**
  * Creates an observer that logs the request, response, outcome, and duration of each HTTP exchange for

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getGsm8kSlice } from "../cards/index.ts";
-import { pressTabUntil } from "../pages/accessibility.fixture.ts";
+import { pressTabUntil } from "../studio/pages/accessibility.fixture.ts";
 import { createTempTestDirectoryWithFiles } from "./cli-test-process.fixture.ts";
 import { canTestConsolePage, ConsoleCommandTest } from "./console-page.fixture.ts";
 

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { DemoApplication } from "../demo/index.ts";
+import type { DemoApplication } from "../studio/demo/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import { addServeOptions } from "./serve.ts";
@@ -17,7 +17,7 @@ export function createDemoCommand(context: CliContext): Command {
 }
 
 async function runDemo(options: DemoOptions, context: CliContext): Promise<void> {
-  const { createDemo } = await import("../demo/index.ts");
+  const { createDemo } = await import("../studio/demo/index.ts");
   const { requireAdk } = await import("./serve/adk-agent-factory.ts");
   const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   const { openConsoleRecord } = await import("./serve/serve-console.ts");

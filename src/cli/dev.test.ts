@@ -2,7 +2,7 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect, readText } from "../client/index.ts";
-import type { AgentReloadNotice } from "../console/index.ts";
+import type { AgentReloadNotice } from "../studio/console/index.ts";
 import { parseSse } from "../wire/index.ts";
 import {
   createTempTestDirectoryWithFiles,

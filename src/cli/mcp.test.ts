@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { connectTestMcpHost2026 } from "../mcp/mcp-hosts.fixture.ts";
-import { type ScriptedAgentServer, serveScriptedAgent } from "../mcp/scripted-agent.fixture.ts";
+import { connectTestMcpHost2026 } from "../agents/mcp/mcp-hosts.fixture.ts";
+import { type ScriptedAgentServer, serveScriptedAgent } from "../agents/mcp/scripted-agent.fixture.ts";
 import {
   spawnColloquyForTest,
   createTempTestDirectoryWithFiles,

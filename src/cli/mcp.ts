@@ -85,7 +85,7 @@ async function runMcp(refs: string[], options: McpOptions, context: CliContext):
   const adk = new AdkAgentFactory(observer);
   const loading = loadOrConnectAgents(refs, options, context, adk);
   const agents = await untilAborted(loading, context.interruptSignal);
-  const { createMcpServer } = await import("../mcp/index.ts");
+  const { createMcpServer } = await import("../agents/mcp/index.ts");
   const server = await createMcpServer(agents, {
     version: readPackageVersion(),
     serverOptions: { store: store as StoreOption },

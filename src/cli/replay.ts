@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { resolve } from "node:path";
-import type { RecordedAgent } from "../tap/index.ts";
+import type { RecordedAgent } from "../studio/tap/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { pluralize } from "./cards/text-table.ts";
 import { createUsageError } from "./cli-error.ts";
@@ -53,8 +53,8 @@ async function runReplay(
   { streams, cwd, interruptSignal }: CliContext,
 ): Promise<void> {
   const [{ collectRecordedAgents, startReplay }, { readTrafficFile }] = await Promise.all([
-    import("../tap/index.ts"),
-    import("../trace/recording/index.ts"),
+    import("../studio/tap/index.ts"),
+    import("../observe/trace/recording/index.ts"),
   ]);
   const lines = [];
   try {

@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { ServeConfig } from "../config/index.ts";
+import type { ServeConfig } from "../studio/config/index.ts";
 import { deriveAgentId } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { appendValue, createOutputOption, parseDays, parseDuration, parsePort } from "./client-options.ts";
@@ -205,7 +205,7 @@ async function loadAgentsToServe(
     const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
     return loadAgentFiles(agents, adk);
   }
-  const { command } = await import("../adapters/index.ts");
+  const { command } = await import("../agents/adapters/index.ts");
   const { toUrlSafeAgentId } = await import("./serve/find-agent-files.ts");
   const missing = passEnv.find((variable) => process.env[variable] === undefined);
   if (missing !== undefined)

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { resolve } from "node:path";
 import { A2AError } from "../protocol/index.ts";
-import type { TapCallSummary, TapTarget } from "../tap/index.ts";
+import type { TapCallSummary, TapTarget } from "../studio/tap/index.ts";
 import { assertRecordWritable } from "./assert-record-writable.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createUsageError, toCliError } from "./cli-error.ts";
@@ -90,8 +90,8 @@ async function runTap(options: TapCommandOptions, context: CliContext): Promise<
       "colloquy tap --to http://127.0.0.1:4120",
     );
   const [{ startTap }, { openTrafficRecord }] = await Promise.all([
-    import("../tap/index.ts"),
-    import("../trace/recording/index.ts"),
+    import("../studio/tap/index.ts"),
+    import("../observe/trace/recording/index.ts"),
   ]);
   const { streams } = context;
   const file = resolve(context.cwd, options.record);

@@ -1,5 +1,5 @@
 import { onTestFinished, describe, expect, it } from "vitest";
-import { agent, authRequired, failed, inputRequired, status } from "../adapters/index.ts";
+import { agent, authRequired, failed, inputRequired, status } from "../agents/adapters/index.ts";
 import { createServer } from "../server/index.ts";
 import { connect, type A2AClient, type ConnectOptions } from "./index.ts";
 

@@ -1,4 +1,4 @@
-import { explainMissingAwait } from "../usage-checks/index.ts";
+import { explainMissingAwait } from "../base/usage-checks/index.ts";
 import {
   assertKnownOptions,
   type ConnectOptions,

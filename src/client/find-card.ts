@@ -1,7 +1,7 @@
 import { getMonotonicTimeMs } from "./clock.ts";
 import type { AgentCard } from "../protocol/index.ts";
-import type { TrafficRecordOption } from "../trace/recording/index.ts";
-import { defineOptionNames } from "../usage-checks/index.ts";
+import type { TrafficRecordOption } from "../observe/trace/recording/index.ts";
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type { PeerLeniency, ProtocolVersion } from "../wire/index.ts";
 import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts";
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";

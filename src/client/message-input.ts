@@ -8,7 +8,7 @@ import {
   STEERING_SIGNAL_KEY,
   type SteeringSignal,
 } from "../protocol/index.ts";
-import { defineOptionNames } from "../usage-checks/index.ts";
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type { CallOptions } from "./transport/transport.ts";
 
 /** Input for an agent: a text, a list of parts, or a message that has at least `parts`. */

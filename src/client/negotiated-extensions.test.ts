@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { expect, it } from "vitest";
-import { agent, inputRequired } from "../adapters/index.ts";
+import { agent, inputRequired } from "../agents/adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { A2AError, fold, type StreamResponse, type Task } from "../protocol/index.ts";
 import { createServer, type Server } from "../server/index.ts";

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import type { StreamResponse } from "../protocol/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 import { connect } from "./index.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../usage-checks/index.ts";
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import type { CallOptions } from "./transport/transport.ts";
 

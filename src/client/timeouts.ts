@@ -1,5 +1,5 @@
 import { A2AError, type OperationName } from "../protocol/index.ts";
-import { defineOptionNames } from "../usage-checks/index.ts";
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 import { createTimeoutError, withDeadline } from "./http/deadline.ts";
 import type { Transport } from "./transport/transport.ts";
 

@@ -17,7 +17,7 @@ import {
   getTracer,
   type SpanError,
   type TracedSpan,
-} from "../telemetry/index.ts";
+} from "../observe/telemetry/index.ts";
 import type { CallOptions } from "./transport/transport.ts";
 import type { ReceivedStreamEvent, Transport } from "./transport/transport.ts";
 

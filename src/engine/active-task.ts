@@ -13,7 +13,7 @@ import {
   type TaskEvent,
   type TaskState,
 } from "../protocol/index.ts";
-import { Deferred } from "../data-structures/index.ts";
+import { Deferred } from "../base/data-structures/index.ts";
 import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { formatTimestamp } from "./clock.ts";

@@ -1,5 +1,5 @@
 import { A2AError, type Message } from "../protocol/index.ts";
-import { Deferred } from "../data-structures/index.ts";
+import { Deferred } from "../base/data-structures/index.ts";
 import { getCallerKey, type TaskScope } from "./caller.ts";
 import { createLimitError } from "./engine-limits.ts";
 

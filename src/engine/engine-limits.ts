@@ -1,5 +1,5 @@
 import { A2AError } from "../protocol/index.ts";
-import { FairShareLedger } from "../data-structures/index.ts";
+import { FairShareLedger } from "../base/data-structures/index.ts";
 import { type Caller, getLimitHolderKey } from "./caller.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Deferred } from "../data-structures/index.ts";
+import type { Deferred } from "../base/data-structures/index.ts";
 import type { Message } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import { ActiveTask } from "./active-task.ts";

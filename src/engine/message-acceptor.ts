@@ -1,5 +1,5 @@
 import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
-import { Deferred } from "../data-structures/index.ts";
+import { Deferred } from "../base/data-structures/index.ts";
 import { type ReplaceableAgent, toStoredMessage } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
 import { measureMessageSize } from "./measure-size.ts";

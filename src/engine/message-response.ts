@@ -1,4 +1,4 @@
-import { Deferred } from "../data-structures/index.ts";
+import { Deferred } from "../base/data-structures/index.ts";
 import { LogEvent, type Task } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import {

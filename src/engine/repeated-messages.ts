@@ -1,4 +1,4 @@
-import { SlotReuseMap } from "../data-structures/index.ts";
+import { SlotReuseMap } from "../base/data-structures/index.ts";
 import type { Message, Task } from "../protocol/index.ts";
 import { getCallerKey, type Caller } from "./caller.ts";
 

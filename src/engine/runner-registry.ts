@@ -1,4 +1,4 @@
-import { SlotReuseMap } from "../data-structures/index.ts";
+import { SlotReuseMap } from "../base/data-structures/index.ts";
 import type { A2AError, Task } from "../protocol/index.ts";
 import { getTaskKey, type TaskScope } from "./caller.ts";
 import { createTaskAwaitsRecoveryError } from "./task-errors.ts";

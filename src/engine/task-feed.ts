@@ -1,4 +1,4 @@
-import type { Deferred } from "../data-structures/index.ts";
+import type { Deferred } from "../base/data-structures/index.ts";
 import type { LogEvent, Message, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { measureEventSize } from "./measure-size.ts";

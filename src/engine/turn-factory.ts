@@ -8,7 +8,7 @@ import {
   type TurnRestartData,
 } from "./turn-restart-data.ts";
 import { Turn, type TurnAttempt, type TurnDependencies, type TurnRequest } from "./turn.ts";
-import { FairShareLedger, type FairShareRefusal } from "../data-structures/index.ts";
+import { FairShareLedger, type FairShareRefusal } from "../base/data-structures/index.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 
 /** Creates turns of new messages, and of messages that an earlier server process has accepted. */

@@ -11,7 +11,7 @@ import {
   type TaskEvent,
   type TaskState,
 } from "../protocol/index.ts";
-import { Deferred } from "../data-structures/index.ts";
+import { Deferred } from "../base/data-structures/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { Caller, ServiceParameters, TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createServer } from "../server/index.ts";
 import { connect, type A2AClient } from "../client/index.ts";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import { countWaitingTurns } from "./waiting-turns.ts";
 
 it("counts queued turns, turns that wait for their context, and suspended turns", () => {

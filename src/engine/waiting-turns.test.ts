@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Deferred } from "../data-structures/index.ts";
+import { Deferred } from "../base/data-structures/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import { createTestLogAppend } from "../stores/task-event-logs.fixture.ts";
 import type { Task } from "../protocol/index.ts";

@@ -28,7 +28,7 @@ export type {
   SessionEventOptions,
   SessionKey,
   ToA2aOptions,
-} from "../adk/index.ts";
+} from "../agents/adk/index.ts";
 export {
   ADK_EXTENSION_URI,
   adkAgent,
@@ -52,4 +52,4 @@ export {
   toGenaiParts,
   toRoleModel,
   toSessionEvent,
-} from "../adk/index.ts";
+} from "../agents/adk/index.ts";

@@ -121,7 +121,7 @@ export type {
   SolverOptions,
   TaskContext,
   TaskOutcome,
-} from "../roles/index.ts";
+} from "../cards/roles/index.ts";
 export {
   BASELINE_ANSWERER_CARD_ROUTES,
   createBaselineAnswerer,
@@ -133,8 +133,8 @@ export {
   createRoleAgent,
   createSolver,
   serveRoles,
-} from "../roles/index.ts";
-export { type HtmlReportOptions, renderHtmlReport } from "../pages/index.ts";
+} from "../cards/roles/index.ts";
+export { type HtmlReportOptions, renderHtmlReport } from "../studio/pages/index.ts";
 export type {
   Dataset,
   ExperimentMethod,
@@ -146,7 +146,7 @@ export type {
   FileSinkOptions,
   RunFile,
   OpenRunFileOptions,
-} from "../experiments/index.ts";
+} from "../cards/experiments/index.ts";
 export {
   A2AVisualizer,
   openFileSink,
@@ -156,4 +156,4 @@ export {
   saveCardVisualization,
   selectDatasetSamples,
   writeMessageCardListFile,
-} from "../experiments/index.ts";
+} from "../cards/experiments/index.ts";

@@ -3,7 +3,7 @@
  * those of `colloquy.ts`. Only functions that need Node.js are missing.
  */
 export * from "./a2a-model.ts";
-export { createLogObserver } from "../logging/index.ts";
+export { createLogObserver } from "../observe/logging/index.ts";
 export { MemoryStore } from "../stores/portable/index.ts";
 export * from "../server/portable/index.ts";
 export {
@@ -14,5 +14,5 @@ export {
   readText,
   TaskNotCompletedError,
 } from "../client/portable/index.ts";
-export * from "../adapters/portable/index.ts";
-export { defineConfig } from "../config/index.ts";
+export * from "../agents/adapters/portable/index.ts";
+export { defineConfig } from "../studio/config/index.ts";

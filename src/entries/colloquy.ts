@@ -21,9 +21,9 @@ export type {
   StoreGauges,
   TaskStore,
 } from "../engine/index.ts";
-export type { RetentionOptions, RetentionPeriods } from "../retention/index.ts";
-export type { LogFormat, LogObserverOptions } from "../logging/index.ts";
-export { createLogObserver } from "../logging/index.ts";
+export type { RetentionOptions, RetentionPeriods } from "../stores/retention/index.ts";
+export type { LogFormat, LogObserverOptions } from "../observe/logging/index.ts";
+export { createLogObserver } from "../observe/logging/index.ts";
 export type {
   MemoryStoreOptions,
   PostgresStoreOptions,
@@ -78,7 +78,7 @@ export type {
   GeneratorOptions,
   PostgresConversationStoreOptions,
   Turn,
-} from "../adapters/index.ts";
+} from "../agents/adapters/index.ts";
 export {
   agent,
   artifact,
@@ -90,5 +90,5 @@ export {
   inputRequired,
   reply,
   status,
-} from "../adapters/index.ts";
-export * from "../config/index.ts";
+} from "../agents/adapters/index.ts";
+export * from "../studio/config/index.ts";

@@ -1,7 +1,7 @@
 /**
  * The `colloquy/console` entry point mounts the console on a server of your program. The console requires Node.js.
  */
-export { CONSOLE_REQUEST_HEADER, createConsole } from "../console/index.ts";
+export { CONSOLE_REQUEST_HEADER, createConsole } from "../studio/console/index.ts";
 export type {
   AgentReloadNotice,
   AgentLoadFailed,
@@ -12,4 +12,4 @@ export type {
   ConsoleOptions,
   ConsolePage,
   ConsoleSession,
-} from "../console/index.ts";
+} from "../studio/console/index.ts";

@@ -1,2 +1,2 @@
 /** The `colloquy/mastra` entry point converts Mastra agents to A2A agents. Requires `@mastra/core`. */
-export * from "../adapters/mastra/index.ts";
+export * from "../agents/adapters/mastra/index.ts";

@@ -2,4 +2,4 @@
  * The `colloquy/openai-agents` entry point converts agents of the OpenAI Agents SDK to A2A agents. Requires
  * `@openai/agents`.
  */
-export * from "../adapters/openai-agents/index.ts";
+export * from "../agents/adapters/openai-agents/index.ts";

@@ -8,5 +8,5 @@ export type {
   ScriptedReply,
   ScriptedStep,
   ScriptFunctionInput,
-} from "../adk/models/index.ts";
-export { ScriptedLlm } from "../adk/models/index.ts";
+} from "../agents/adk/models/index.ts";
+export { ScriptedLlm } from "../agents/adk/models/index.ts";

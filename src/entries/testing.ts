@@ -12,7 +12,7 @@ export type {
   OracleModelOptions,
   ScriptedModelOptions,
   ScriptedModelReply,
-} from "../roles/index.ts";
+} from "../cards/roles/index.ts";
 export {
   createCassetteModel,
   createHotpotHeuristicModel,
@@ -20,5 +20,5 @@ export {
   createRecordedGsm8kModel,
   createScriptedModel,
   withFaults,
-} from "../roles/index.ts";
-export { openCassetteFile } from "../experiments/index.ts";
+} from "../cards/roles/index.ts";
+export { openCassetteFile } from "../cards/experiments/index.ts";

@@ -50,7 +50,7 @@ export type {
   TrafficWriterInfo,
   TurnLine,
   WriterLine,
-} from "../trace/index.ts";
+} from "../observe/trace/index.ts";
 export {
   NO_USAGE,
   TrafficModel,
@@ -86,5 +86,5 @@ export {
   summarizeTask,
   toTrafficOtlpTraces,
   toTrafficPerfettoTrace,
-} from "../trace/index.ts";
-export * from "../trace/recording/index.ts";
+} from "../observe/trace/index.ts";
+export * from "../observe/trace/recording/index.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "./index.ts";

@@ -7,9 +7,9 @@ import {
   type Observer,
   generateErrorId,
 } from "../engine/index.ts";
-import { getSharedRedactor, resolveObserver } from "../logging/index.ts";
+import { getSharedRedactor, resolveObserver } from "../observe/logging/index.ts";
 import { stripTrailingCharacters, A2AError } from "../protocol/index.ts";
-import type { TrafficRecordOption } from "../trace/recording/index.ts";
+import type { TrafficRecordOption } from "../observe/trace/recording/index.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";

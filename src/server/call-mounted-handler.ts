@@ -13,7 +13,7 @@ import { findOperatorAccess, type OperatorAccess } from "./operator-access.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
 import type { RouterContext } from "./router.ts";
 import { parseTraceContext } from "../protocol/index.ts";
-import { runInTraceScope } from "../telemetry/index.ts";
+import { runInTraceScope } from "../observe/telemetry/index.ts";
 import type { ServerStore } from "./resolve-store.ts";
 
 /** What a mounted handler needs of its server. */

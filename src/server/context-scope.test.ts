@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent, inputRequired } from "../adapters/index.ts";
+import { agent, inputRequired } from "../agents/adapters/index.ts";
 import type { Caller, ContextScope } from "../engine/index.ts";
 import type { OperationName } from "../protocol/index.ts";
 import { createServer, type CallerAgentAccess, type MountedHandler, type Server } from "./index.ts";

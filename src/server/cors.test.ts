@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import { bearer } from "./auth/index.ts";
 import { createServer, type CorsOptions, type Server, type ServerOptions } from "./index.ts";
 

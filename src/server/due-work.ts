@@ -1,6 +1,6 @@
 import { systemClock, type Engine } from "../engine/index.ts";
 import type { Outbox } from "../webhooks/index.ts";
-import { defineOptionNames } from "../usage-checks/index.ts";
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 
 /** Options for `Server.processDueWork`. */
 export interface DueWorkOptions {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import { UnstreamedRequest } from "./read-node-body-text.ts";
-import { FairShareLedger } from "../data-structures/index.ts";
+import { FairShareLedger } from "../base/data-structures/index.ts";
 import { getAddressHolderKey } from "./remote-address.ts";
 
 /** Times in milliseconds after which the listener closes a connection. */

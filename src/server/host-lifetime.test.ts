@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import type { Task } from "../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "./index.ts";
 import { TestWebhookReceiver } from "./push/test-webhook-receiver.fixture.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as fc from "fast-check";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { FairShareLedger } from "../data-structures/index.ts";
+import { FairShareLedger } from "../base/data-structures/index.ts";
 import type { Agent, AgentEvent, Run } from "../engine/index.ts";
 import { getText } from "../protocol/index.ts";
 import {

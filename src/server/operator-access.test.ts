@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import type { Caller } from "../engine/index.ts";
 import { createServer, type MountedHandler } from "./index.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agent, inputRequired } from "../adapters/index.ts";
+import { agent, inputRequired } from "../agents/adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { OperationName } from "../protocol/index.ts";
 import { bearer } from "./auth/index.ts";

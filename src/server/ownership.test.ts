@@ -1,7 +1,7 @@
 import * as grpc from "@grpc/grpc-js";
 import { afterAll, beforeAll } from "vitest";
 import { restDialect as oldRoutes } from "../client/transport/v0_3-dialect.ts";
-import { GRPC_SERVICE_V0_3, GRPC_SERVICE_V1, type GrpcService } from "../grpc/index.ts";
+import { GRPC_SERVICE_V0_3, GRPC_SERVICE_V1, type GrpcService } from "../wire/grpc/index.ts";
 import { isStreamingOperation, type OperationName, type Operations } from "../protocol/index.ts";
 import * as wire03 from "../wire/v0_3/index.ts";
 import { createServer, type Server } from "./index.ts";

@@ -1,6 +1,6 @@
 /** The deviations of real peers in `wire/leniency.ts`, with the default leniency and with none. */
 import { afterEach, describe, expect, it } from "vitest";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import { connect } from "../client/index.ts";
 import { file, fromBase64, type Part, toBase64 } from "../protocol/index.ts";
 import type { PeerLeniency } from "../wire/index.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import { createServer } from "./index.ts";
 import { createGuardedHttpServer } from "./guarded-http-server.ts";
 import { formatRawPostHead, openRawTestSocket } from "./raw-socket.fixture.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { agent, type AgentGenerator } from "../adapters/index.ts";
+import { agent, type AgentGenerator } from "../agents/adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { AgentCard, Task } from "../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "./index.ts";

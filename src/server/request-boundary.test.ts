@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createOpenAiFacade } from "../openai-facade/index.ts";
+import { createOpenAiFacade } from "../agents/openai-facade/index.ts";
 import type { Task } from "../protocol/index.ts";
 import { createServer, type ServerOptions } from "./index.ts";
 import { buildTestMessage, messageCommandTestAgent, V1_JSON_TEST_HEADERS } from "./server.fixture.ts";

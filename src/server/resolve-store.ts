@@ -1,4 +1,4 @@
-import type { RetentionOptions } from "../retention/index.ts";
+import type { RetentionOptions } from "../stores/retention/index.ts";
 import { MemoryStore, type ServerStore } from "../stores/portable/index.ts";
 
 export type { ServerStore, TaskOverviewEntry, TaskOverviewQuery } from "../stores/portable/index.ts";

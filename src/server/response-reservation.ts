@@ -1,4 +1,4 @@
-import { countUtf8Bytes } from "../data-structures/index.ts";
+import { countUtf8Bytes } from "../base/data-structures/index.ts";
 import { systemClock } from "../engine/index.ts";
 import { A2AError, estimateJsonSize, type Task } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";

@@ -2,9 +2,9 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import { connect } from "../client/index.ts";
-import { createLogObserver } from "../logging/index.ts";
+import { createLogObserver } from "../observe/logging/index.ts";
 import { bearer } from "./auth/index.ts";
 import { createServer } from "./index.ts";
 

@@ -17,7 +17,7 @@ import {
   type AgentExtension,
   type Task,
 } from "../protocol/index.ts";
-import { findParentTask } from "../telemetry/index.ts";
+import { findParentTask } from "../observe/telemetry/index.ts";
 import { hookSubscription, type OperationResultOrStream } from "./operation-outcome.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 

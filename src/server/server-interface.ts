@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Agent } from "../engine/index.ts";
-import { defineOptionNames } from "../usage-checks/index.ts";
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type { DueWorkOptions, DueWorkReport } from "./due-work.ts";
 import type { GrpcOptions } from "./bindings/grpc.ts";
 import type { StoreMaintenance } from "./maintenance/store-maintenance.ts";

@@ -1,10 +1,10 @@
-import { defineOptionNames } from "../usage-checks/index.ts";
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type { Observer } from "../engine/index.ts";
 import {
   assertValidRetentionOptions,
   type RetentionOptions,
   type RetentionPeriods,
-} from "../retention/index.ts";
+} from "../stores/retention/index.ts";
 import { isHttpUrl, createOptionError } from "./option-error.ts";
 import {
   assertKnownMetricsOptions,
@@ -22,7 +22,7 @@ import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-options.ts";
 import type { ServerLimits } from "./server-limits.ts";
-import type { TrafficRecordOption } from "../trace/recording/index.ts";
+import type { TrafficRecordOption } from "../observe/trace/recording/index.ts";
 import type { TenantsOption } from "./accepted-tenants.ts";
 
 /** Part of a server in a group of servers with the same store. */

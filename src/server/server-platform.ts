@@ -1,6 +1,6 @@
 import type { createNodeCooperation, Observer } from "../engine/index.ts";
-import type { RetentionOptions } from "../retention/index.ts";
-import type { openTrafficRecord } from "../trace/recording/index.ts";
+import type { RetentionOptions } from "../stores/retention/index.ts";
+import type { openTrafficRecord } from "../observe/trace/recording/index.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import type { startMaintenanceSocket } from "./maintenance/maintenance-socket.ts";

@@ -1,5 +1,5 @@
 import { systemClock, type Agent } from "../engine/index.ts";
-import { explainMissingAwait } from "../usage-checks/index.ts";
+import { explainMissingAwait } from "../base/usage-checks/index.ts";
 import { assembleServer, type ServerParts } from "./assemble-server.ts";
 import { callMountedHandler } from "./call-mounted-handler.ts";
 import {

@@ -9,7 +9,7 @@ import type {
   WebhookRetries,
 } from "../engine/index.ts";
 import { isTerminal, type TaskState } from "../protocol/index.ts";
-import { OrderedQueue } from "../data-structures/index.ts";
+import { OrderedQueue } from "../base/data-structures/index.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
 
 /** Looks up the last sequence number and the state of a task. */

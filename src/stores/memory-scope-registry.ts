@@ -1,4 +1,4 @@
-import { SlotReuseMap } from "../data-structures/index.ts";
+import { SlotReuseMap } from "../base/data-structures/index.ts";
 import type { TaskScope } from "../engine/index.ts";
 import type { MemoryScopeData, MemoryTaskLog } from "./memory-task-log.ts";
 import { getScopeKey, isSameScope } from "./task-owner-scope-key.ts";

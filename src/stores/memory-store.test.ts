@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { SlotReuseMap } from "../data-structures/index.ts";
+import { SlotReuseMap } from "../base/data-structures/index.ts";
 import type { TaskEvent, TaskState } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { MemoryStore } from "./memory-store.ts";

@@ -1,5 +1,5 @@
-import { countUtf8Bytes, SwapRemoveSet } from "../data-structures/index.ts";
-import { defineOptionNames } from "../usage-checks/index.ts";
+import { countUtf8Bytes, SwapRemoveSet } from "../base/data-structures/index.ts";
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type {
   LogAppend,
   AppendRefusal,

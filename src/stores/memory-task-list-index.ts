@@ -1,4 +1,4 @@
-import { SortedList } from "../data-structures/index.ts";
+import { SortedList } from "../base/data-structures/index.ts";
 import type { TaskListCursor, TaskListQuery } from "../engine/index.ts";
 import type { TaskState } from "../protocol/index.ts";
 import { STORED_TASK_STATES } from "./stored-task-states.ts";

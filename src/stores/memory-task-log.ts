@@ -1,4 +1,4 @@
-import { countUtf8Bytes, type SlotReuseMap } from "../data-structures/index.ts";
+import { countUtf8Bytes, type SlotReuseMap } from "../base/data-structures/index.ts";
 import type { FinishedStep, LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
 import { copyTask, LogEvent, type Task, type TaskState } from "../protocol/index.ts";
 import { foldLoggedEvents } from "./fold-logged-events.ts";

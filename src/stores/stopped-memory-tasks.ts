@@ -1,4 +1,4 @@
-import { OrderedQueue } from "../data-structures/index.ts";
+import { OrderedQueue } from "../base/data-structures/index.ts";
 import type { StoppedTaskQuery } from "../engine/index.ts";
 import { isInterrupted, isTerminal } from "../protocol/index.ts";
 import type { MemoryTaskLog } from "./memory-task-log.ts";

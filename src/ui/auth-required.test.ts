@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { UIMessageChunk } from "ai";
 import { afterEach, describe, expect, it } from "vitest";
-import { agent, authRequired } from "../adapters/index.ts";
+import { agent, authRequired } from "../agents/adapters/index.ts";
 import { connect } from "../client/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { createServer, type Server } from "../server/index.ts";

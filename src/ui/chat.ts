@@ -1,6 +1,6 @@
 import type { A2AClient } from "../client/index.ts";
 import { isTerminal, type Message, type Part, type Task } from "../protocol/index.ts";
-import { defineOptionNames } from "../usage-checks/index.ts";
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type { ChatMessage, ToolChatPart } from "./chat-message.ts";
 import { type ChatPosition, type ChatStorage, findSessionStorage } from "./chat-storage.ts";
 import { createLazyClient } from "./create-lazy-client.ts";

@@ -1,4 +1,4 @@
-import { agent } from "../adapters/index.ts";
+import { agent } from "../agents/adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 
 /** Creates a test agent that answers `first `, and then `second` after `gate` has resolved. */

@@ -1,4 +1,4 @@
-import { TokenBuckets } from "../data-structures/index.ts";
+import { TokenBuckets } from "../base/data-structures/index.ts";
 import type { Clock } from "../engine/index.ts";
 import { FairScheduler } from "./fair-scheduler.ts";
 import type { PushLimits } from "./push-limits.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TokenBuckets } from "../data-structures/index.ts";
+import { TokenBuckets } from "../base/data-structures/index.ts";
 import { FakeClock } from "../engine/engine.fixture.ts";
 import { FairScheduler } from "./fair-scheduler.ts";
 

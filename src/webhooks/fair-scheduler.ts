@@ -1,4 +1,4 @@
-import { FairShareLedger } from "../data-structures/index.ts";
+import { FairShareLedger } from "../base/data-structures/index.ts";
 import { systemClock, type Clock } from "../engine/index.ts";
 
 /** Options for `FairScheduler`. */

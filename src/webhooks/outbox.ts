@@ -1,4 +1,4 @@
-import { FairShareLedger } from "../data-structures/index.ts";
+import { FairShareLedger } from "../base/data-structures/index.ts";
 import {
   getTaskKey,
   type TaskScope,

@@ -9,7 +9,7 @@ import {
   type SendMessageRequest,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
-import { FairShareLedger } from "../data-structures/index.ts";
+import { FairShareLedger } from "../base/data-structures/index.ts";
 import {
   getCallerKey,
   type Caller,

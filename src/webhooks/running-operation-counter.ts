@@ -1,4 +1,4 @@
-import { Deferred } from "../data-structures/index.ts";
+import { Deferred } from "../base/data-structures/index.ts";
 
 /** Counts running operations, so that code can wait until no operation is running. */
 export class RunningOperationCounter {

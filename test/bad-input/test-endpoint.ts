@@ -1,4 +1,4 @@
-import { agent, inputRequired } from "../../src/adapters/index.ts";
+import { agent, inputRequired } from "../../src/agents/adapters/index.ts";
 import type { Task } from "../../src/protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
 

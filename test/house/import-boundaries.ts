@@ -3,16 +3,13 @@ import { dirname, join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getSourceLanguage, isSyntaxNode, type SyntaxNode, walkNodes } from "../support/syntax-tree.ts";
 
-/** How a folder may import another: completely, types only, completely from a file or a few, or the types of a file. */
-type ImportAccess =
-  | "whole"
-  | "types"
-  | { readonly onlyIn: string | readonly string[] }
-  | { readonly typesFrom: string };
+/** How a part may import another: completely, or its types only. */
+export type ImportAccess = "whole" | "types";
 
 export interface ImportBoundary {
-  readonly rooms: Readonly<Record<string, ImportAccess>>;
-  /** External packages. Each belongs to one folder, and to `demo`, which may use all that users use. */
+  /** The parts that this part may import. */
+  readonly parts: Readonly<Record<string, ImportAccess>>;
+  /** External packages. Each belongs to one room, and to `studio/demo`, which may use all that users use. */
   readonly packages?: readonly string[];
   /**
    * Whether the folder, or one of its subfolders, may use `node:` modules. Folders without them also run in browsers
@@ -23,12 +20,15 @@ export interface ImportBoundary {
   readonly nestedDoors?: readonly string[];
 }
 
-/** The import boundaries of each folder in `src/`. No folder imports `cli`. */
+/**
+ * The import boundaries of each part of `src/`. A part is a room, such as `cards`, without its own parts, or a part of a
+ * room, such as `cards/roles`. No part imports `cli`.
+ */
 export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
-  "data-structures": { rooms: {}, packages: ["@noble/hashes"] },
-  protocol: { rooms: {} },
+  "base/data-structures": { parts: {}, packages: ["@noble/hashes"] },
+  protocol: { parts: {} },
   wire: {
-    rooms: { protocol: "whole" },
+    parts: { protocol: "whole" },
     packages: ["canonicalize", "eventsource-parser"],
     // Bundlers remove the unused members of a namespace only if its module is imported directly.
     nestedDoors: [
@@ -38,24 +38,24 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       "wire/simple-dialect/index.ts",
     ],
   },
-  keys: { rooms: { protocol: "whole" }, packages: ["jose"] },
-  grpc: {
-    rooms: { protocol: "whole", wire: "whole" },
+  keys: { parts: { protocol: "whole" }, packages: ["jose"] },
+  "wire/grpc": {
+    parts: { protocol: "whole", wire: "whole" },
     packages: ["@grpc/grpc-js", "@bufbuild/protobuf"],
     allowsNode: true,
   },
-  engine: { rooms: { "data-structures": "whole", protocol: "whole" } },
-  webhooks: { rooms: { "data-structures": "whole", protocol: "whole", engine: "whole" } },
-  retention: { rooms: { protocol: "whole", engine: "whole" } },
-  "usage-checks": { rooms: {} },
+  engine: { parts: { "base/data-structures": "whole", protocol: "whole" } },
+  webhooks: { parts: { "base/data-structures": "whole", protocol: "whole", engine: "whole" } },
+  "stores/retention": { parts: { protocol: "whole", engine: "whole" } },
+  "base/usage-checks": { parts: {} },
   // The format and the model also run in browsers. Only the writers and readers of files use Node.js.
-  trace: {
-    rooms: { protocol: "whole", "usage-checks": "whole", logging: "whole" },
-    allowsNode: { onlyIn: "trace/recording/" },
+  "observe/trace": {
+    parts: { protocol: "whole", "base/usage-checks": "whole", "observe/logging": "whole" },
+    allowsNode: { onlyIn: "observe/trace/recording/" },
   },
-  telemetry: {
-    rooms: { protocol: "whole" },
-    nestedDoors: ["telemetry/node/index.ts"],
+  "observe/telemetry": {
+    parts: { protocol: "whole" },
+    nestedDoors: ["observe/telemetry/node/index.ts"],
     packages: [
       "@opentelemetry/api",
       "@opentelemetry/exporter-metrics-otlp-http",
@@ -66,107 +66,106 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     ],
   },
   // Reads `process`, but imports no `node:` module.
-  logging: { rooms: { protocol: "whole", "usage-checks": "whole", engine: "types" } },
+  "observe/logging": { parts: { protocol: "whole", "base/usage-checks": "whole", engine: "types" } },
   stores: {
-    rooms: { "data-structures": "whole", protocol: "whole", "usage-checks": "whole", engine: "types" },
+    parts: {
+      "base/data-structures": "whole",
+      protocol: "whole",
+      "base/usage-checks": "whole",
+      engine: "types",
+    },
     packages: ["pg"],
     allowsNode: true,
   },
   client: {
-    rooms: {
+    parts: {
       protocol: "whole",
-      telemetry: "whole",
-      "usage-checks": "whole",
+      "observe/telemetry": "whole",
+      "base/usage-checks": "whole",
       wire: "whole",
       keys: "whole",
-      trace: "whole",
-      grpc: { onlyIn: "client/transport/grpc-transport.ts" },
+      "observe/trace": "whole",
+      "wire/grpc": "whole",
     },
   },
   server: {
-    rooms: {
-      "data-structures": "whole",
+    parts: {
+      "base/data-structures": "whole",
       protocol: "whole",
-      telemetry: "whole",
-      "usage-checks": "whole",
-      logging: "whole",
+      "observe/telemetry": "whole",
+      "base/usage-checks": "whole",
+      "observe/logging": "whole",
       wire: "whole",
       keys: "whole",
       engine: "whole",
       webhooks: "whole",
-      retention: "whole",
-      trace: "whole",
-      stores: {
-        onlyIn: [
-          "server/resolve-store.ts",
-          "server/durable-object/create-durable-object-server.ts",
-          "server/node/resolve-node-store.ts",
-        ],
-      },
-      grpc: { onlyIn: "server/bindings/grpc.ts" },
+      "stores/retention": "whole",
+      "observe/trace": "whole",
+      stores: "whole",
+      "wire/grpc": "whole",
     },
     allowsNode: true,
   },
-  adapters: {
-    rooms: {
-      "data-structures": "whole",
+  "agents/adapters": {
+    parts: {
+      "base/data-structures": "whole",
       protocol: "whole",
-      "usage-checks": "whole",
-      wire: { onlyIn: "adapters/openai/completion.ts" },
+      "base/usage-checks": "whole",
+      wire: "whole",
       engine: "types",
       client: "whole",
     },
     packages: ["@a2a-js/sdk", "ai", "@langchain/langgraph", "@mastra/core", "@openai/agents"],
     allowsNode: true,
   },
-  cards: { rooms: { protocol: "whole", "usage-checks": "whole" }, packages: ["get-east-asian-width"] },
-  roles: {
-    rooms: {
+  cards: { parts: { protocol: "whole", "base/usage-checks": "whole" }, packages: ["get-east-asian-width"] },
+  "cards/roles": {
+    parts: {
       protocol: "whole",
-      "usage-checks": "whole",
-      logging: "whole",
+      "base/usage-checks": "whole",
+      "observe/logging": "whole",
       cards: "whole",
       engine: "types",
       client: "whole",
-      server: { onlyIn: "roles/serve-roles.ts" },
+      server: "whole",
     },
   },
   // Runs roles over datasets and records the results.
-  experiments: {
-    rooms: {
+  "cards/experiments": {
+    parts: {
       protocol: "whole",
-      "usage-checks": "whole",
+      "base/usage-checks": "whole",
       cards: "whole",
-      roles: "whole",
+      "cards/roles": "whole",
       engine: "types",
       client: "whole",
     },
     allowsNode: true,
   },
-  adk: {
-    rooms: {
-      "data-structures": "whole",
+  "agents/adk": {
+    parts: {
+      "base/data-structures": "whole",
       protocol: "whole",
-      "usage-checks": "whole",
-      logging: "whole",
+      "base/usage-checks": "whole",
+      "observe/logging": "whole",
       engine: "types",
       client: "whole",
-      server: { onlyIn: "adk/to-a2a.ts" },
-      stores: { onlyIn: "adk/sessions/sqlite-session-service.ts" },
+      server: "whole",
+      stores: "whole",
     },
     packages: ["@google/adk", "@google/genai", "ai", "@ai-sdk/*", "zod"],
     allowsNode: true,
   },
-  config: { rooms: { engine: "types" } },
+  "studio/config": { parts: { engine: "types" } },
   // The reload loop of `colloquy dev`.
-  dev: { rooms: { engine: "types" }, allowsNode: true },
-  mcp: {
-    rooms: {
-      "data-structures": "whole",
+  "studio/dev": { parts: { engine: "types" }, allowsNode: true },
+  "agents/mcp": {
+    parts: {
+      "base/data-structures": "whole",
       protocol: "whole",
-      telemetry: "whole",
-      "usage-checks": "whole",
-      logging: "whole",
+      "observe/telemetry": "whole",
+      "base/usage-checks": "whole",
+      "observe/logging": "whole",
       engine: "types",
       client: "whole",
       server: "whole",
@@ -174,40 +173,42 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/client"],
     allowsNode: true,
   },
-  "openai-facade": {
-    rooms: {
-      "data-structures": "whole",
+  "agents/openai-facade": {
+    parts: {
+      "base/data-structures": "whole",
       protocol: "whole",
-      "usage-checks": "whole",
-      logging: "whole",
+      "base/usage-checks": "whole",
+      "observe/logging": "whole",
       wire: "whole",
       client: "whole",
       engine: "types",
       server: "types",
     },
   },
-  tap: {
-    rooms: {
+  "studio/tap": {
+    parts: {
       protocol: "whole",
-      "usage-checks": "whole",
+      "base/usage-checks": "whole",
       wire: "whole",
       keys: "whole",
-      trace: "whole",
+      "observe/trace": "whole",
       client: "whole",
-      grpc: { onlyIn: ["tap/grpc/describe-grpc-call.ts", "tap/replay/grpc-replay.ts"] },
+      "wire/grpc": "whole",
     },
     allowsNode: true,
   },
+  // The HTTP API of the console, as types and constants.
+  "studio/console-api": { parts: { protocol: "whole" } },
   // A browser app. Node.js code imports its bundles.
-  pages: {
-    rooms: {
+  "studio/pages": {
+    parts: {
       protocol: "whole",
-      "usage-checks": "whole",
-      trace: "whole",
+      "base/usage-checks": "whole",
+      "observe/trace": "whole",
       cards: "whole",
       // The parser of server-sent events.
       wire: "whole",
-      console: { typesFrom: "console/api-types.ts" },
+      "studio/console-api": "whole",
     },
     packages: [
       "preact",
@@ -221,89 +222,93 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   // Runs in browsers.
   ui: {
-    rooms: { protocol: "whole", "usage-checks": "whole", wire: "whole", client: "whole" },
+    parts: { protocol: "whole", "base/usage-checks": "whole", wire: "whole", client: "whole" },
     packages: ["react", "ai"],
   },
-  console: {
-    rooms: {
+  "studio/console": {
+    parts: {
       protocol: "whole",
-      "usage-checks": "whole",
-      logging: "whole",
+      "base/usage-checks": "whole",
+      "observe/logging": "whole",
       wire: "whole",
-      trace: "whole",
+      "observe/trace": "whole",
       engine: "types",
       client: "whole",
       server: "whole",
-      pages: { onlyIn: "console/load-console-page.ts" },
+      "studio/console-api": "whole",
+      "studio/pages": "whole",
     },
     allowsNode: true,
   },
   cli: {
-    rooms: {
+    parts: {
       protocol: "whole",
-      "usage-checks": "whole",
-      logging: "whole",
-      trace: "whole",
+      "base/usage-checks": "whole",
+      "observe/logging": "whole",
+      "observe/trace": "whole",
       wire: "whole",
       engine: "whole",
-      retention: "whole",
+      "stores/retention": "whole",
       stores: "whole",
       client: "whole",
       server: "whole",
-      adapters: "whole",
+      "agents/adapters": "whole",
       cards: "whole",
-      roles: "whole",
-      experiments: "whole",
-      adk: "whole",
-      config: "whole",
-      dev: "whole",
-      console: "whole",
-      pages: "whole",
-      mcp: "whole",
-      "openai-facade": "whole",
-      tap: "whole",
-      demo: "whole",
+      "cards/roles": "whole",
+      "cards/experiments": "whole",
+      "agents/adk": "whole",
+      "studio/config": "whole",
+      "studio/dev": "whole",
+      "studio/console": "whole",
+      "studio/pages": "whole",
+      "agents/mcp": "whole",
+      "agents/openai-facade": "whole",
+      "studio/tap": "whole",
+      "studio/demo": "whole",
     },
     packages: ["commander", "jiti"],
     allowsNode: true,
   },
   // One file for each package entry, with re-exports only.
   entries: {
-    rooms: {
+    parts: {
       protocol: "whole",
-      "usage-checks": "whole",
-      logging: "whole",
-      trace: "whole",
+      "base/usage-checks": "whole",
+      "observe/logging": "whole",
+      "observe/trace": "whole",
       engine: "types",
-      retention: "types",
+      "stores/retention": "types",
       stores: "whole",
       client: "whole",
       server: "whole",
-      adapters: "whole",
+      "agents/adapters": "whole",
       cards: "whole",
-      console: "whole",
-      pages: "whole",
-      roles: "whole",
-      experiments: "whole",
-      adk: "whole",
-      config: "whole",
-      mcp: "whole",
-      "openai-facade": "whole",
+      "studio/console": "whole",
+      "studio/pages": "whole",
+      "cards/roles": "whole",
+      "cards/experiments": "whole",
+      "agents/adk": "whole",
+      "studio/config": "whole",
+      "agents/mcp": "whole",
+      "agents/openai-facade": "whole",
       ui: "whole",
     },
   },
   // Uses the library as its users do, together with ADK.
-  demo: {
-    rooms: { engine: "types", adapters: "whole", adk: "whole", cards: "whole", roles: "whole" },
+  "studio/demo": {
+    parts: {
+      engine: "types",
+      "agents/adapters": "whole",
+      "agents/adk": "whole",
+      cards: "whole",
+      "cards/roles": "whole",
+    },
     packages: ["@google/adk", "@google/genai"],
     allowsNode: true,
   },
 };
 
-/**
- * Packages that several folders use for different purposes: the AI SDK provides models for ADK agents, agents, and the
- * types of `useChat`.
- */
+/** Packages that several rooms use for different purposes: the AI SDK provides agents and the types of `useChat`. */
 export const SHARED_PACKAGES: ReadonlySet<string> = new Set(["ai"]);
 
 /** Shipped source files by path below `src/`, for example `server/index.ts`. */
@@ -383,23 +388,17 @@ function findViolation(
   { from, to, isInternal, isTypeOnly }: Import,
   innerDoors: readonly string[],
 ): string | undefined {
-  const room = getRoom(from);
-  const wall = room === undefined ? undefined : IMPORT_BOUNDARIES[room];
-  if (!wall) return `${from}: the room ${room} has no row in the table of walls`;
+  const part = getPart(from);
+  const wall = IMPORT_BOUNDARIES[part ?? ""];
+  if (!wall) return `${from} is in no part of the table of walls`;
   if (to.startsWith("node:")) return mayUseNode(wall, from) ? undefined : `${from} uses ${to}`;
   if (!isInternal) return mayUsePackage(wall, to) ? undefined : `${from} uses the package ${to}`;
 
-  const other = getRoom(to);
-  if (other === room) return undefined;
-  if (other === undefined) return `${from} imports ${to}, which is in no room`;
-  const access = wall.rooms[other];
+  const other = getPart(to);
+  if (other === part) return undefined;
+  if (other === undefined) return `${from} imports ${to}, which is in no part`;
+  const access = wall.parts[other];
   if (access === undefined) return `${from} opens ${other}`;
-  if (typeof access === "object" && "typesFrom" in access)
-    return isTypeOnly && to === access.typesFrom
-      ? undefined
-      : `${from} imports more of ${other} than types of ${access.typesFrom}`;
-  if (typeof access === "object" && ![access.onlyIn].flat().includes(from))
-    return `${from} opens ${other}, which only ${[access.onlyIn].flat().join(" and ")} may`;
   if (access === "types" && !isTypeOnly) return `${from} opens more of ${other} than its types`;
   const isDoor =
     to === `${other}/index.ts` ||
@@ -409,9 +408,16 @@ function findViolation(
   return undefined;
 }
 
-function getRoom(file: string): string | undefined {
-  const [room, ...rest] = file.split("/");
-  return rest.length > 0 ? room : undefined;
+/** Returns the smallest part that contains a file: `cards/roles` for `cards/roles/serve-roles.ts`. */
+export function getPart(file: string): string | undefined {
+  const folders = file.split("/").slice(0, -1);
+  const paths = folders.map((_, index) => folders.slice(0, index + 1).join("/"));
+  return paths.findLast((path) => Object.hasOwn(IMPORT_BOUNDARIES, path));
+}
+
+/** Returns the room of a part or of a file. */
+export function getRoom(path: string): string {
+  return path.split("/", 1)[0] ?? path;
 }
 
 function mayUseNode({ allowsNode = false }: ImportBoundary, file: string): boolean {

@@ -64,7 +64,7 @@ const FILES_WITH_LOWER_BOUNDS = [
   "src/cli/init.test.ts",
   "src/cli/spec/task.test.ts",
   "src/stores/postgres/postgres-gauges.test.ts",
-  "src/trace/recording/traffic-file-sink.test.ts",
+  "src/observe/trace/recording/traffic-file-sink.test.ts",
   "test/resilience/nodes/suspended-turns.test.ts",
   "test/tap/injected-faults.test.ts",
   "test/tap/replay.test.ts",

@@ -12,7 +12,7 @@ import {
 } from "a2a-js-sdk-0.3/client";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent, artifact, data, file, inputRequired, reply } from "../../src/adapters/index.ts";
+import { agent, artifact, data, file, inputRequired, reply } from "../../src/agents/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { STORE_FACTORIES } from "../support/store-factories.ts";
 import { createTextRequest, listArtifactTexts, requireTask } from "./sdk-0.3-client.ts";

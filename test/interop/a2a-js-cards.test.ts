@@ -12,7 +12,7 @@ import {
 } from "@a2a-js/sdk/client";
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { agent, data } from "../../src/adapters/index.ts";
+import { agent, data } from "../../src/agents/adapters/index.ts";
 import { importSigningKeyPair, generateSigningKey, type JWK } from "../../src/keys/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { createSdkClient } from "./sdk-client.ts";

@@ -15,7 +15,7 @@ import type { Part } from "a2a-js-sdk-0.3";
 import { ClientFactory as ClientFactory03 } from "a2a-js-sdk-0.3/client";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent, inputRequired } from "../../src/adapters/index.ts";
+import { agent, inputRequired } from "../../src/agents/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { collectEvents, createTextRequest, listArtifactTexts, requireTask } from "./sdk-client.ts";
 

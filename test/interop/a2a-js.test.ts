@@ -7,7 +7,7 @@ import { JsonRpcTransportFactory, RestTransportFactory, type Client } from "@a2a
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent, inputRequired, reply } from "../../src/adapters/index.ts";
+import { agent, inputRequired, reply } from "../../src/agents/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { STORE_FACTORIES } from "../support/store-factories.ts";
 import {

@@ -1,7 +1,7 @@
 import { LlmAgent, LogLevel, LongRunningFunctionTool, setLogLevel } from "@google/adk";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { adkAgent, ScriptedLlm } from "../../src/adk/index.ts";
+import { adkAgent, ScriptedLlm } from "../../src/agents/adk/index.ts";
 import { runCliInTestProcess } from "../../src/cli/cli-test-process.fixture.ts";
 import { connect } from "../../src/client/index.ts";
 import type { Agent } from "../../src/engine/index.ts";

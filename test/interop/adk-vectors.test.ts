@@ -15,7 +15,7 @@ function findCitations(source: string): string[] {
 }
 
 describe("the vectors of ADK's bridges", () => {
-  const files = globSync(["src/adk/**/*.test.ts", "test/interop/*.test.ts"]);
+  const files = globSync(["src/agents/adk/**/*.test.ts", "test/interop/*.test.ts"]);
   const cited = new Set(files.flatMap((file) => findCitations(readFileSync(file, "utf8"))));
 
   it("are listed once each", () => {

@@ -17,7 +17,7 @@ import {
 } from "@google/adk";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { RemoteAgent, ScriptedLlm, toA2a } from "../../src/adk/index.ts";
+import { RemoteAgent, ScriptedLlm, toA2a } from "../../src/agents/adk/index.ts";
 import type { Server } from "../../src/server/index.ts";
 
 setLogLevel(LogLevel.ERROR);

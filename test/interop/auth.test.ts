@@ -10,7 +10,7 @@ import {
   type Client,
 } from "@a2a-js/sdk/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import { connect, type ClientAuthOptions } from "../../src/client/index.ts";
 import { FakeOidcProvider } from "../../src/keys/fake-oidc-provider.fixture.ts";
 import { AuthTestServer } from "../../src/server/auth/auth-test-server.fixture.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import type { Agent, AgentEvent, Run } from "../../src/engine/index.ts";
 import {
   findMessageJsonInStatusUpdate,

@@ -13,7 +13,7 @@ import {
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { ClientFactory as ClientFactory0_3 } from "a2a-js-sdk-0.3/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { agent, inputRequired } from "../../src/adapters/index.ts";
+import { agent, inputRequired } from "../../src/agents/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { collectEvents, createSdkClient, createTextRequest, requireTask } from "./sdk-client.ts";
 import {

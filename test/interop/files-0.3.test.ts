@@ -1,6 +1,6 @@
 /** Files over HTTP+JSON of 0.3, in the form that the SDK of each client expects (decision 018). */
 import { describe, expect, it } from "vitest";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import { file, fromBase64, toBase64, type Part } from "../../src/protocol/index.ts";
 import { createServer } from "../../src/server/index.ts";
 

@@ -2,7 +2,7 @@
 import { ClientFactory, type Client } from "a2a-js-sdk-0.3/client";
 import { GrpcTransportFactory } from "a2a-js-sdk-0.3/client/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent, inputRequired } from "../../src/adapters/index.ts";
+import { agent, inputRequired } from "../../src/agents/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { createTextRequest, listArtifactTexts, requireTask } from "./sdk-0.3-client.ts";
 

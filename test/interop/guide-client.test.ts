@@ -6,7 +6,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent, artifact, file, status } from "../../src/adapters/index.ts";
+import { agent, artifact, file, status } from "../../src/agents/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 
 const research = agent(

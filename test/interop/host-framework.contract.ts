@@ -5,7 +5,7 @@ import type { Message as Message0_3 } from "a2a-js-sdk-0.3";
 import { ClientFactory as ClientFactory0_3 } from "a2a-js-sdk-0.3/client";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import { createBreakingProxy } from "../../src/client/breaking-proxy.fixture.ts";
 import { collect, connect } from "../../src/client/index.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type SendMessageResponse,
   type StreamResponse as OurEvent,
 } from "../../src/protocol/index.ts";
-import { createOpenAiFacade } from "../../src/openai-facade/index.ts";
+import { createOpenAiFacade } from "../../src/agents/openai-facade/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { STREAM_REQUESTS, createUserMessage } from "../support/http-bindings.ts";
 import type { HostFrameworkMount, MountedHost } from "../support/host-frameworks.ts";

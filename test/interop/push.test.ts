@@ -10,7 +10,7 @@ import {
 } from "a2a-js-sdk-0.3/client";
 import { GrpcTransportFactory as GrpcTransportFactory03 } from "a2a-js-sdk-0.3/client/grpc";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { TestWebhookReceiver } from "../../src/server/push/test-webhook-receiver.fixture.ts";
 import { createSdkClient } from "./sdk-client.ts";

@@ -19,7 +19,7 @@ import {
   listFinalEventTexts,
   joinPartialTexts,
   createTestRemoteAgent,
-} from "../../src/adk/remote/test-adk-conversation.fixture.ts";
+} from "../../src/agents/adk/remote/test-adk-conversation.fixture.ts";
 import { publishToA2aJsEventBus } from "../../src/client/publish-to-a2a-js-event-bus.fixture.ts";
 import { connect, type ConnectOptions } from "../../src/client/index.ts";
 import type { Task, TaskState } from "../../src/protocol/index.ts";

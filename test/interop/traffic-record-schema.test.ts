@@ -3,13 +3,13 @@ import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { connect, createServer, type Agent, type JsonObject } from "../../src/entries/colloquy.ts";
-import { decodeTrafficLineJson, type TrafficLineInput } from "../../src/trace/index.ts";
+import { decodeTrafficLineJson, type TrafficLineInput } from "../../src/observe/trace/index.ts";
 import {
   createMemoryTrafficSink,
   createTrafficWriter,
   type TrafficWriter,
-} from "../../src/trace/recording/index.ts";
-import { startTap } from "../../src/tap/index.ts";
+} from "../../src/observe/trace/recording/index.ts";
+import { startTap } from "../../src/studio/tap/index.ts";
 import { countRuns } from "../support/count-runs.ts";
 
 interface JsonSchema {

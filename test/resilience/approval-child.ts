@@ -4,7 +4,7 @@
  */
 import { LlmAgent, LogLevel, LongRunningFunctionTool, setLogLevel } from "@google/adk";
 import { z } from "zod";
-import { adkAgent, ScriptedLlm } from "../../src/adk/index.ts";
+import { adkAgent, ScriptedLlm } from "../../src/agents/adk/index.ts";
 import { createServer } from "../../src/server/index.ts";
 
 const [store = "", port = "0"] = process.argv.slice(2);

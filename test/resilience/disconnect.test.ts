@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import type { Observer } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { HTTP_BINDINGS, fetchTask, STREAM_REQUESTS, createUserMessage } from "../support/http-bindings.ts";

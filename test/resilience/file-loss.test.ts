@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import { runCliInTestProcess } from "../../src/cli/cli-test-process.fixture.ts";
 import { connect, type A2AClient } from "../../src/client/index.ts";
 import type { StoreStateChange } from "../../src/engine/index.ts";

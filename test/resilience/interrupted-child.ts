@@ -4,7 +4,7 @@
  */
 import { FunctionTool, LlmAgent, LogLevel, setLogLevel } from "@google/adk";
 import { z } from "zod";
-import { ScriptedLlm, toA2a } from "../../src/adk/index.ts";
+import { ScriptedLlm, toA2a } from "../../src/agents/adk/index.ts";
 
 const [file = ""] = process.argv.slice(2);
 setLogLevel(LogLevel.ERROR);

@@ -1,6 +1,6 @@
 /** A server to be killed: an agent that counts endlessly, on the given SQLite file and port. */
 import { setTimeout } from "node:timers/promises";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
 
 const [file = "", port = "0"] = process.argv.slice(2);

@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { SerializedTaskReference } from "@modelcontextprotocol/ext-tasks/client";
-import { connectMcpTaskHost } from "../../src/mcp/tasks/mcp-task-host.fixture.ts";
+import { connectMcpTaskHost } from "../../src/agents/mcp/tasks/mcp-task-host.fixture.ts";
 
 const [url = "", file = ""] = process.argv.slice(2);
 const host = await connectMcpTaskHost(url);

@@ -4,7 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import type { Agent } from "../../src/engine/index.ts";
-import { createMcpServer } from "../../src/mcp/index.ts";
+import { createMcpServer } from "../../src/agents/mcp/index.ts";
 import { getText } from "../../src/protocol/index.ts";
 
 const [file = "", port = "0", stepCount = "1", stepMs = "1"] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /** A server to be killed: an agent that counts, on the given PostgreSQL database. */
 import { setTimeout } from "node:timers/promises";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { PostgresStore } from "../../src/stores/index.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, it, onTestFinished } from "vitest";
-import { agent } from "../../src/adapters/index.ts";
+import { agent } from "../../src/agents/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { countRuns } from "../support/count-runs.ts";
 import { STORE_FACTORIES } from "../support/store-factories.ts";

@@ -3,9 +3,9 @@
  * and with the durations of the sweeper's steps.
  */
 import { statSync } from "node:fs";
-import { agent, inputRequired } from "../../src/adapters/index.ts";
+import { agent, inputRequired } from "../../src/agents/adapters/index.ts";
 import type { TaskDeletionStore } from "../../src/engine/index.ts";
-import type { RetentionOptions } from "../../src/retention/index.ts";
+import type { RetentionOptions } from "../../src/stores/retention/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { SqliteStore } from "../../src/stores/index.ts";
 

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { RetentionOptions } from "../../src/retention/index.ts";
+import type { RetentionOptions } from "../../src/stores/retention/index.ts";
 import type { RetentionLoadStats } from "./retention-load-child.ts";
 
 const { values } = parseArgs({

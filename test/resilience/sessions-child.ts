@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { createEvent } from "@google/adk";
-import { SqliteSessionService } from "../../src/adk/index.ts";
+import { SqliteSessionService } from "../../src/agents/adk/index.ts";
 
 const [file = "", name = ""] = process.argv.slice(2);
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { SqliteSessionService } from "../../src/adk/index.ts";
+import { SqliteSessionService } from "../../src/agents/adk/index.ts";
 import { forkScript } from "../support/fork-script.ts";
 import { createTempFolder } from "../support/store-factories.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import * as adapters from "../../src/adapters/index.ts";
+import * as adapters from "../../src/agents/adapters/index.ts";
 import type { StoreMigrationReport } from "../../src/engine/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { SqliteStore } from "../../src/stores/index.ts";

@@ -14,9 +14,9 @@ const INLINED_PACKAGES = /^(?:@noble\/hashes|canonicalize|commander|eventsource-
 /** Scripts that tests start with `forkScript` or `getScriptArguments`. */
 const CHILD_SCRIPTS = [
   "test/resilience/**/*-child.ts",
-  "src/experiments/recorder/{run-writer-process,self-killing-experiment}.fixture.ts",
-  "src/mcp/mcp-tool-server.fixture.ts",
-  "src/roles/a2a/solver-process.fixture.ts",
+  "src/cards/experiments/recorder/{run-writer-process,self-killing-experiment}.fixture.ts",
+  "src/agents/mcp/mcp-tool-server.fixture.ts",
+  "src/cards/roles/a2a/solver-process.fixture.ts",
   "src/stores/sqlite/commit-loop.fixture.ts",
 ];
 

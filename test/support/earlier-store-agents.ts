@@ -1,6 +1,6 @@
 import type { ServerOptions } from "../../src/server/index.ts";
 
-type Adapters = typeof import("../../src/adapters/index.ts");
+type Adapters = typeof import("../../src/agents/adapters/index.ts");
 type Agents = Record<string, ReturnType<Adapters["agent"]>>;
 
 export const EARLIER_STORE_CALLERS = ["alice", "bob"] as const;

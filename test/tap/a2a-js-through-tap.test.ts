@@ -7,7 +7,7 @@ import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningTestServer } from "../../src/client/a2a-client.contract.ts";
 import { serveWithOfficialSdk } from "../../src/client/a2a-js-server.fixture.ts";
-import type { FrameLine, TrafficLine } from "../../src/trace/index.ts";
+import type { FrameLine, TrafficLine } from "../../src/observe/trace/index.ts";
 import {
   collectEvents,
   createSdkClient,

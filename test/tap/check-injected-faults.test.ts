@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkInjectedFaults } from "../../lab/interop/check-injected-faults.ts";
 import type { RunningTestServer } from "../../src/client/a2a-client.contract.ts";
 import { serveWithOfficialSdk } from "../../src/client/a2a-js-server.fixture.ts";
-import type { TrafficLine } from "../../src/trace/index.ts";
+import type { TrafficLine } from "../../src/observe/trace/index.ts";
 import { collectEvents, createSdkClient, createTextRequest } from "../interop/sdk-client.ts";
 import { startTestTap, waitForLines } from "./tapped-record.ts";
 

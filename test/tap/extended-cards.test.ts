@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningTestServer } from "../../src/client/a2a-client.contract.ts";
 import { serveWithOfficialSdk } from "../../src/client/a2a-js-server.fixture.ts";
 import { connect, type A2AClient } from "../../src/client/index.ts";
-import { collectRecordedAgents, startReplay } from "../../src/tap/index.ts";
+import { collectRecordedAgents, startReplay } from "../../src/studio/tap/index.ts";
 import { collectEvents } from "../interop/sdk-client.ts";
 import { startTestTap, waitForLines, type RecordingTestTap } from "./tapped-record.ts";
 

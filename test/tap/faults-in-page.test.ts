@@ -22,7 +22,7 @@ import type { RunningTestServer } from "../../src/client/a2a-client.contract.ts"
 import { serveWithOfficialSdk } from "../../src/client/a2a-js-server.fixture.ts";
 import { publishToA2aJsEventBus } from "../../src/client/publish-to-a2a-js-event-bus.fixture.ts";
 import { SCRIPTED_TEST_AGENT_CARD, startSdkServer } from "../../src/client/sdk-server.fixture.ts";
-import { renderTrafficRecord } from "../../src/pages/index.ts";
+import { renderTrafficRecord } from "../../src/studio/pages/index.ts";
 import type { TaskState } from "../../src/protocol/index.ts";
 import { collectEvents, createSdkClient, createTextRequest } from "../interop/sdk-client.ts";
 import { startTestTap, waitForLines, type RecordingTestTap } from "./tapped-record.ts";

@@ -9,13 +9,13 @@ import {
 } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { AgentDirectory } from "../../src/tap/cards/agent-directory.ts";
-import { CardRewriter } from "../../src/tap/cards/card-rewriter.ts";
-import { FaultSwitches } from "../../src/tap/faults/fault-switches.ts";
-import { GrpcRelay } from "../../src/tap/grpc/grpc-relay.ts";
-import type { RelayContext, TapCallSummary } from "../../src/tap/relay-context.ts";
-import { KillSwitch } from "../../src/tap/relayed-call.ts";
-import { createMemoryTrafficSink, createTrafficWriter } from "../../src/trace/recording/index.ts";
+import { AgentDirectory } from "../../src/studio/tap/cards/agent-directory.ts";
+import { CardRewriter } from "../../src/studio/tap/cards/card-rewriter.ts";
+import { FaultSwitches } from "../../src/studio/tap/faults/fault-switches.ts";
+import { GrpcRelay } from "../../src/studio/tap/grpc/grpc-relay.ts";
+import type { RelayContext, TapCallSummary } from "../../src/studio/tap/relay-context.ts";
+import { KillSwitch } from "../../src/studio/tap/relayed-call.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../src/observe/trace/recording/index.ts";
 import { startTestTap } from "./tapped-record.ts";
 
 const closers: (() => Promise<void>)[] = [];

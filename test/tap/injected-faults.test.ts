@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningTestServer } from "../../src/client/a2a-client.contract.ts";
 import { serveWithOfficialSdk } from "../../src/client/a2a-js-server.fixture.ts";
-import type { TimelineMark } from "../../src/trace/index.ts";
+import type { TimelineMark } from "../../src/observe/trace/index.ts";
 import { collectEvents, createSdkClient, createTextRequest } from "../interop/sdk-client.ts";
 import { startTestTap, waitForLines, type RecordingTestTap } from "./tapped-record.ts";
 

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningTestServer } from "../../src/client/a2a-client.contract.ts";
 import { serveWithOfficialSdk } from "../../src/client/a2a-js-server.fixture.ts";
 import { connect } from "../../src/client/index.ts";
-import { collectRecordedAgents, type RunningReplay, startReplay } from "../../src/tap/index.ts";
-import type { DecodedTrafficLine } from "../../src/trace/index.ts";
+import { collectRecordedAgents, type RunningReplay, startReplay } from "../../src/studio/tap/index.ts";
+import type { DecodedTrafficLine } from "../../src/observe/trace/index.ts";
 import {
   collectEvents,
   createSdkClient,

@@ -1,9 +1,9 @@
 /** Sends many forms of secrets through a server, the tap, a client, and a console, and looks for them in all records. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../src/client/index.ts";
-import { ConsoleTestServer } from "../../src/console/console.fixture.ts";
+import { ConsoleTestServer } from "../../src/studio/console/console.fixture.ts";
 import type { Agent } from "../../src/engine/index.ts";
-import { createLogObserver } from "../../src/logging/index.ts";
+import { createLogObserver } from "../../src/observe/logging/index.ts";
 import type { Part } from "../../src/protocol/index.ts";
 import { apiKeys, generateApiKey } from "../../src/server/auth/index.ts";
 import { createServer } from "../../src/server/index.ts";
@@ -11,7 +11,7 @@ import {
   createMemoryTrafficSink,
   createTrafficWriter,
   type TrafficWriter,
-} from "../../src/trace/recording/index.ts";
+} from "../../src/observe/trace/recording/index.ts";
 import { READABLE_TEXTS, SECRET_FORMS } from "../support/secret-forms.ts";
 import { startTestTap, waitForLines } from "./tapped-record.ts";
 

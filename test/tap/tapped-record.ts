@@ -2,14 +2,14 @@ import {
   createMemoryTrafficSink,
   createTrafficWriter,
   type TrafficWriter,
-} from "../../src/trace/recording/index.ts";
+} from "../../src/observe/trace/recording/index.ts";
 import {
   decodeTrafficLine,
   loadTrafficModel,
   type TrafficLine,
   type TrafficModel,
-} from "../../src/trace/index.ts";
-import { type RunningTap, startTap, type TapOptions } from "../../src/tap/index.ts";
+} from "../../src/observe/trace/index.ts";
+import { type RunningTap, startTap, type TapOptions } from "../../src/studio/tap/index.ts";
 
 /** A tap whose record stays in memory. */
 export interface RecordingTestTap {

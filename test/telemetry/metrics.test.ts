@@ -9,7 +9,7 @@ import {
   type ServerOptions,
   type TelemetryOptions,
 } from "../../src/entries/colloquy.ts";
-import { resetTracer } from "../../src/telemetry/node/index.ts";
+import { resetTracer } from "../../src/observe/telemetry/node/index.ts";
 import { context, metrics, propagation, trace } from "@opentelemetry/api";
 import { startOtlpReceiver } from "./otlp-receiver.ts";
 

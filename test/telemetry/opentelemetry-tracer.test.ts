@@ -1,12 +1,12 @@
 import { context as contextApi, trace } from "@opentelemetry/api";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type RecordedSpans, registerTestProvider } from "./opentelemetry.fixture.ts";
-import { getCurrentTraceScope, overrideTraceScopeStorage } from "../../src/telemetry/trace-scope.ts";
-import type { SpanStart } from "../../src/telemetry/tracer.ts";
+import { getCurrentTraceScope, overrideTraceScopeStorage } from "../../src/observe/telemetry/trace-scope.ts";
+import type { SpanStart } from "../../src/observe/telemetry/tracer.ts";
 import {
   ContextScopeStorage,
   OpenTelemetryTracer,
-} from "../../src/telemetry/opentelemetry/opentelemetry-tracer.ts";
+} from "../../src/observe/telemetry/opentelemetry/opentelemetry-tracer.ts";
 
 let spans: RecordedSpans | undefined;
 afterEach(() => spans?.unregister());

@@ -7,7 +7,7 @@ import {
   SimpleSpanProcessor,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace-node";
-import { resetTracer } from "../../src/telemetry/node/index.ts";
+import { resetTracer } from "../../src/observe/telemetry/node/index.ts";
 
 /** Spans that a provider of OpenTelemetry in this process has recorded. */
 export interface RecordedSpans {

@@ -30,7 +30,7 @@ import {
   type TrafficWriter,
   type TrafficWriterOptions,
 } from "../../src/entries/trace.ts";
-import { resetTracer } from "../../src/telemetry/node/index.ts";
+import { resetTracer } from "../../src/observe/telemetry/node/index.ts";
 
 function fail(): never {
   throw new Error("thrown by plugged-in code");

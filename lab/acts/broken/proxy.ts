@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { GRPC_SERVICE_V1 } from "../../../src/grpc/index.ts";
+import { GRPC_SERVICE_V1 } from "../../../src/wire/grpc/index.ts";
 import type { BrokenServer, ProxiedRequest } from "./servers.ts";
 
 /** What a proxy changes. */

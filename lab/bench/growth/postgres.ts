@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Client } from "pg";
-import { agent } from "../../../src/adapters/index.ts";
+import { agent } from "../../../src/agents/adapters/index.ts";
 import { connect } from "../../../src/client/index.ts";
 import type { LogAppend, TaskListQuery, TaskScope } from "../../../src/engine/index.ts";
 import { LogEvent, text, type TaskEvent } from "../../../src/protocol/index.ts";

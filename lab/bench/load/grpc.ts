@@ -1,5 +1,5 @@
 import { connect, constants, type ClientHttp2Session } from "node:http2";
-import { GRPC_SERVICE_V1 } from "../../../src/grpc/index.ts";
+import { GRPC_SERVICE_V1 } from "../../../src/wire/grpc/index.ts";
 import { formatJobAsMessageText, type BenchmarkJob } from "../benchmark-job.ts";
 import { createMessageId, MESSAGE_ID_LENGTH, type ServerEndpoint } from "./request-template.ts";
 import { ResponseCounter, type LoadOptions, type ThroughputResult } from "./response-counter.ts";

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
-import { agent, status } from "../../../src/adapters/index.ts";
+import { agent, status } from "../../../src/agents/adapters/index.ts";
 import { launchChromium } from "../../../src/cards/html/browser.fixture.ts";
 import { connect } from "../../../src/client/index.ts";
-import { ConsolePageTest } from "../../../src/pages/console-page.fixture.ts";
+import { ConsolePageTest } from "../../../src/studio/pages/console-page.fixture.ts";
 import { computeMedian } from "../interval.ts";
 import { createRow, type ReportTable } from "../report.ts";
 

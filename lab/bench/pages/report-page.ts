@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { launchChromium, writePageToDisk } from "../../../src/cards/html/browser.fixture.ts";
 import { listDistinctRecordedCards } from "../../../src/cards/recording/index.ts";
-import { createGsm8kSizedRecording } from "../../../src/pages/cards/gsm8k-sized-recording.fixture.ts";
-import { renderHtmlReport } from "../../../src/pages/index.ts";
+import { createGsm8kSizedRecording } from "../../../src/studio/pages/cards/gsm8k-sized-recording.fixture.ts";
+import { renderHtmlReport } from "../../../src/studio/pages/index.ts";
 import { computeMedian } from "../interval.ts";
 import { createRow, type ReportTable } from "../report.ts";
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agent, artifact } from "../../../src/adapters/index.ts";
+import { agent, artifact } from "../../../src/agents/adapters/index.ts";
 import { createServer } from "../../../src/server/index.ts";
-import { startTap } from "../../../src/tap/index.ts";
-import { openTrafficRecord } from "../../../src/trace/recording/index.ts";
+import { startTap } from "../../../src/studio/tap/index.ts";
+import { openTrafficRecord } from "../../../src/observe/trace/recording/index.ts";
 import { serveParentProcessCalls } from "../child-process-rpc.ts";
 import { listenOnFreePort } from "../servers/baseline.ts";
 

@@ -1,6 +1,6 @@
-import { agent, inputRequired } from "../../../src/adapters/index.ts";
-import { connectTestMcpHost2025 } from "../../../src/mcp/mcp-hosts.fixture.ts";
-import { createMcpServer } from "../../../src/mcp/index.ts";
+import { agent, inputRequired } from "../../../src/agents/adapters/index.ts";
+import { connectTestMcpHost2025 } from "../../../src/agents/mcp/mcp-hosts.fixture.ts";
+import { createMcpServer } from "../../../src/agents/mcp/index.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { defineBoundaryAttack, type BoundaryAttack } from "../attack.ts";
 

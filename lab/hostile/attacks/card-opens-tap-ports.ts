@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { startTap } from "../../../src/tap/index.ts";
-import { createMemoryTrafficSink, createTrafficWriter } from "../../../src/trace/recording/index.ts";
+import { startTap } from "../../../src/studio/tap/index.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../../src/observe/trace/recording/index.ts";
 import { defineBoundaryAttack, type BoundaryAttack } from "../attack.ts";
 
 const INTERFACES = 3_000;

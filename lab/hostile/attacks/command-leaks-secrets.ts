@@ -1,4 +1,4 @@
-import { command } from "../../../src/adapters/index.ts";
+import { command } from "../../../src/agents/adapters/index.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { defineBoundaryAttack, type BoundaryAttack } from "../attack.ts";
 

@@ -1,4 +1,4 @@
-import { createConsole } from "../../../src/console/index.ts";
+import { createConsole } from "../../../src/studio/console/index.ts";
 import { postToConsole } from "../attack-console.ts";
 import { defineServerAttack, type ServerAttack } from "../attack.ts";
 import { startHostileHttpServer } from "../hostile-http-server.ts";

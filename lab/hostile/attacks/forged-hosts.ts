@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { createServer } from "../../../src/server/index.ts";
-import { startTap } from "../../../src/tap/index.ts";
-import { createMemoryTrafficSink, createTrafficWriter } from "../../../src/trace/recording/index.ts";
+import { startTap } from "../../../src/studio/tap/index.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../../src/observe/trace/recording/index.ts";
 import { ATTACKED_AGENTS } from "../attacked-server.ts";
 import { defineBoundaryAttack, type BoundaryAttack } from "../attack.ts";
 

@@ -1,4 +1,4 @@
-import { convertMarkdown } from "../../../src/pages/worker/convert-markdown.ts";
+import { convertMarkdown } from "../../../src/studio/pages/worker/convert-markdown.ts";
 import { type BoundaryAttack, defineBoundaryAttack } from "../attack.ts";
 
 /** Less time than the deadline of the page, which is the second line of defense and keeps other texts waiting. */

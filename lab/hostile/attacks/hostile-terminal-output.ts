@@ -1,4 +1,4 @@
-import { createLogObserver } from "../../../src/logging/index.ts";
+import { createLogObserver } from "../../../src/observe/logging/index.ts";
 import { runCliInTestProcess } from "../../../src/cli/cli-test-process.fixture.ts";
 import { startHostileServer, type HostileAnswer } from "../../../src/cli/hostile-server.fixture.ts";
 import { defineBoundaryAttack, type BoundaryAttack } from "../attack.ts";

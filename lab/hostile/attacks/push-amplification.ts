@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { agent, chunk, inputRequired } from "../../../src/adapters/index.ts";
+import { agent, chunk, inputRequired } from "../../../src/agents/adapters/index.ts";
 import { defineServerAttack, type ServerAttack } from "../attack.ts";
 import { createSendMessageBody } from "../attack-requests.ts";
 import {

@@ -1,10 +1,10 @@
 import { connect } from "../../../src/client/index.ts";
 import type { Agent } from "../../../src/engine/index.ts";
-import { createLogObserver } from "../../../src/logging/index.ts";
+import { createLogObserver } from "../../../src/observe/logging/index.ts";
 import { apiKeys, generateApiKey } from "../../../src/server/auth/index.ts";
 import { createServer } from "../../../src/server/index.ts";
-import { startTap } from "../../../src/tap/index.ts";
-import { createMemoryTrafficSink, createTrafficWriter } from "../../../src/trace/recording/index.ts";
+import { startTap } from "../../../src/studio/tap/index.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../../src/observe/trace/recording/index.ts";
 import { SECRET_FORMS } from "../../../test/support/secret-forms.ts";
 import { defineBoundaryAttack, type BoundaryAttack } from "../attack.ts";
 

@@ -17,7 +17,7 @@ export const attack: ServerAttack = defineServerAttack({
   setUpServer: async () => {
     const { basic, bearer, hashPassword } = await import("../../../src/server/auth/index.ts");
     const { readFile } = await import("node:fs/promises");
-    const { agent } = await import("../../../src/adapters/index.ts");
+    const { agent } = await import("../../../src/agents/adapters/index.ts");
     const hash = await hashPassword("right");
     const users = Object.fromEntries(Array.from({ length: USER_COUNT }, (_, at) => [`user${at}`, hash]));
     const tokens = { [ATTACK_CREDENTIALS.victim.slice("Bearer ".length)]: "victim" };

@@ -1,5 +1,5 @@
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
-import { GRPC_SERVICE_V0_3, GRPC_SERVICE_V1 } from "../../../src/grpc/index.ts";
+import { GRPC_SERVICE_V0_3, GRPC_SERVICE_V1 } from "../../../src/wire/grpc/index.ts";
 import { createRandomFromText } from "../seeded-random.ts";
 import { FuzzedServer } from "./fuzzed-server.ts";
 import type { FuzzPlaceholders } from "./fuzz-request.ts";

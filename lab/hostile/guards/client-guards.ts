@@ -67,9 +67,9 @@ export const CLIENT_GUARDS: readonly Guard[] = [
   },
   {
     name: "mcp-redirects",
-    file: "src/mcp/fetch-within-origin.ts",
+    file: "src/agents/mcp/fetch-within-origin.ts",
     find: "next?.origin !== target.origin",
     replace: "next === null",
-    noticedBy: { test: "src/mcp/mcp-tool-client.test.ts" },
+    noticedBy: { test: "src/agents/mcp/mcp-tool-client.test.ts" },
   },
 ];

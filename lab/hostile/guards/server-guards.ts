@@ -4,7 +4,7 @@ import type { Guard } from "./guard.ts";
 export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "fair-shares",
-    file: "src/data-structures/fair-share-ledger.ts",
+    file: "src/base/data-structures/fair-share-ledger.ts",
     find: 'if (freeAfterwards < 0) return "capacity";',
     replace: "return undefined;",
     noticedBy: { attack: "unread-answers" },
@@ -81,10 +81,10 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "facade-body-limit",
-    file: "src/openai-facade/read-request-body-text.ts",
+    file: "src/agents/openai-facade/read-request-body-text.ts",
     find: 'if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);',
     replace: "",
-    noticedBy: { test: "src/openai-facade/openai-facade.test.ts" },
+    noticedBy: { test: "src/agents/openai-facade/openai-facade.test.ts" },
   },
   {
     name: "fair-agent-runs",
@@ -109,7 +109,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "protobuf-field-count",
-    file: "src/grpc/message-codec.ts",
+    file: "src/wire/grpc/message-codec.ts",
     find: "if (this.#fieldCount > this.#maxFields) throw",
     replace: "if (this.#fieldCount > Infinity) throw",
     noticedBy: { test: "src/server/bindings/grpc.test.ts" },

@@ -1,9 +1,9 @@
 /** Runs the server that the fuzzers call: both versions, all bindings, the simple dialect, the façade, and MCP. */
 import { setTimeout } from "node:timers/promises";
 import { serveParentProcessCalls } from "../../bench/child-process-rpc.ts";
-import { agent, inputRequired } from "../../../src/adapters/index.ts";
-import { createMcpServer } from "../../../src/mcp/index.ts";
-import { createOpenAiFacade } from "../../../src/openai-facade/index.ts";
+import { agent, inputRequired } from "../../../src/agents/adapters/index.ts";
+import { createMcpServer } from "../../../src/agents/mcp/index.ts";
+import { createOpenAiFacade } from "../../../src/agents/openai-facade/index.ts";
 import { createServer, type MountedHandler } from "../../../src/server/index.ts";
 import type { FuzzPlaceholders } from "../fuzz/fuzz-request.ts";
 import { ProcessFaultRecorder } from "./process-faults.ts";

@@ -4,9 +4,9 @@ import type {
   ConsoleCredentials,
   ConsoleStreamEnd,
   ConsoleTaskList,
-} from "../../../src/console/index.ts";
+} from "../../../src/studio/console/index.ts";
 import type { JsonObject, Task } from "../../../src/protocol/index.ts";
-import type { TrafficLine } from "../../../src/trace/index.ts";
+import type { TrafficLine } from "../../../src/observe/trace/index.ts";
 
 /** The end of an event stream of the console, and its traffic lines. */
 export interface ConsoleStreamResult {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { getText, type StreamResponse, type Task } from "../../../src/protocol/index.ts";
-import type { TrafficLine } from "../../../src/trace/index.ts";
+import type { TrafficLine } from "../../../src/observe/trace/index.ts";
 import type { ScenarioServerUrls } from "../frameworks/scenario-servers.ts";
 import type { ScenarioOutcome } from "../protocol-variants.ts";
 import { runScenario } from "../scenarios.ts";

@@ -6,9 +6,9 @@ import { MikroORM, PostgreSqlDriver } from "@mikro-orm/postgresql";
 import type {
   SessionServiceTraits,
   SessionServiceUnderTest,
-} from "../../../src/adk/sessions/session-service.contract.ts";
-import { defineSessionServiceContract } from "../../../src/adk/sessions/session-service-behavior.contract.ts";
-import { defineSessionsOverA2aContract } from "../../../src/adk/sessions/sessions-over-a2a.contract.ts";
+} from "../../../src/agents/adk/sessions/session-service.contract.ts";
+import { defineSessionServiceContract } from "../../../src/agents/adk/sessions/session-service-behavior.contract.ts";
+import { defineSessionsOverA2aContract } from "../../../src/agents/adk/sessions/sessions-over-a2a.contract.ts";
 import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 
 const DATABASE_SESSION_SERVICE_TRAITS: SessionServiceTraits = {

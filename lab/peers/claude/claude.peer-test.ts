@@ -10,13 +10,13 @@ import {
   defineAdapterContract,
   getArtifactTextWithoutReasoning,
   requireTask,
-} from "../../../src/adapters/adapter.contract.ts";
-import { type ClaudeOptions, fromClaude } from "../../../src/adapters/claude/index.ts";
+} from "../../../src/agents/adapters/adapter.contract.ts";
+import { type ClaudeOptions, fromClaude } from "../../../src/agents/adapters/claude/index.ts";
 import {
   type MessagesApiMessage,
   type MessagesScript,
   startMessagesEndpoint,
-} from "../../../src/adapters/claude/messages-endpoint.fixture.ts";
+} from "../../../src/agents/adapters/claude/messages-endpoint.fixture.ts";
 import { collect, connect, type A2AClient } from "../../../src/client/index.ts";
 import type { Agent } from "../../../src/engine/index.ts";
 import { data, getText, text, type Task } from "../../../src/protocol/index.ts";

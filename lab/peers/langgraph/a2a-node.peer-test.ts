@@ -10,9 +10,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import { connect, type A2AClient } from "../../../src/client/index.ts";
 import type { Agent } from "../../../src/engine/index.ts";
 import { createServer, type Server } from "../../../src/server/index.ts";
-import { getArtifactTextWithoutReasoning, requireTask } from "../../../src/adapters/adapter.contract.ts";
-import { agent, data, inputRequired, status } from "../../../src/adapters/index.ts";
-import { a2aNode, fromLangGraph } from "../../../src/adapters/langgraph/index.ts";
+import {
+  getArtifactTextWithoutReasoning,
+  requireTask,
+} from "../../../src/agents/adapters/adapter.contract.ts";
+import { agent, data, inputRequired, status } from "../../../src/agents/adapters/index.ts";
+import { a2aNode, fromLangGraph } from "../../../src/agents/adapters/langgraph/index.ts";
 
 const servers: Server[] = [];
 afterEach(async () => {

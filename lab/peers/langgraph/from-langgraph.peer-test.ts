@@ -17,7 +17,7 @@ import {
 } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
 import { collect, connect, type A2AClient } from "../../../src/client/index.ts";
-import { runThroughRestart } from "../../../src/adapters/server-restart.fixture.ts";
+import { runThroughRestart } from "../../../src/agents/adapters/server-restart.fixture.ts";
 import type { Agent, Run } from "../../../src/engine/index.ts";
 import {
   type ArtifactEnding,
@@ -33,8 +33,8 @@ import {
   getArtifactTextWithoutReasoning,
   defineAdapterContract,
   requireTask,
-} from "../../../src/adapters/adapter.contract.ts";
-import { fromLangGraph } from "../../../src/adapters/langgraph/index.ts";
+} from "../../../src/agents/adapters/adapter.contract.ts";
+import { fromLangGraph } from "../../../src/agents/adapters/langgraph/index.ts";
 
 const agentDescription = { name: "graph", description: "For tests", defaultInputModes: ["*/*"] };
 type Config = LangGraphRunnableConfig;

@@ -7,8 +7,8 @@ import { expect, it, onTestFinished } from "vitest";
 import { connect } from "../../../src/client/index.ts";
 import type { AgentCallReport } from "../../../src/engine/index.ts";
 import { createServer } from "../../../src/server/index.ts";
-import { calculatorTool } from "../../../src/adapters/calculator-tool.fixture.ts";
-import { fromLangGraph } from "../../../src/adapters/langgraph/index.ts";
+import { calculatorTool } from "../../../src/agents/adapters/calculator-tool.fixture.ts";
+import { fromLangGraph } from "../../../src/agents/adapters/langgraph/index.ts";
 
 type Messages = { messages: BaseMessage[] };
 

@@ -17,14 +17,14 @@ import {
   defineAdapterContract,
   getArtifactTextWithoutReasoning,
   requireTask,
-} from "../../../src/adapters/adapter.contract.ts";
+} from "../../../src/agents/adapters/adapter.contract.ts";
 import {
   type ScriptedEndpointExchange,
   startScriptedEndpoint,
-} from "../../../src/adapters/openai/scripted-endpoint.fixture.ts";
-import { calculatorTool } from "../../../src/adapters/calculator-tool.fixture.ts";
-import { fromMastra, type MastraOptions } from "../../../src/adapters/mastra/index.ts";
-import type { MastraChunk } from "../../../src/adapters/mastra/mastra-chunk.ts";
+} from "../../../src/agents/adapters/openai/scripted-endpoint.fixture.ts";
+import { calculatorTool } from "../../../src/agents/adapters/calculator-tool.fixture.ts";
+import { fromMastra, type MastraOptions } from "../../../src/agents/adapters/mastra/index.ts";
+import type { MastraChunk } from "../../../src/agents/adapters/mastra/mastra-chunk.ts";
 
 /** Compiles only if Mastra's chunks have the members that the adapter reads. */
 export const readableChunk: (

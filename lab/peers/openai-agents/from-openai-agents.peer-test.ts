@@ -11,15 +11,15 @@ import {
   defineAdapterContract,
   getArtifactTextWithoutReasoning,
   requireTask,
-} from "../../../src/adapters/adapter.contract.ts";
-import { createMemoryConversationStore } from "../../../src/adapters/conversation-store.ts";
-import type { Turn } from "../../../src/adapters/generator-agent.ts";
-import { startScriptedEndpoint } from "../../../src/adapters/openai/scripted-endpoint.fixture.ts";
+} from "../../../src/agents/adapters/adapter.contract.ts";
+import { createMemoryConversationStore } from "../../../src/agents/adapters/conversation-store.ts";
+import type { Turn } from "../../../src/agents/adapters/generator-agent.ts";
+import { startScriptedEndpoint } from "../../../src/agents/adapters/openai/scripted-endpoint.fixture.ts";
 import {
   fromOpenAiAgents,
   type OpenAiAgentsOptions,
   type OpenAiAgentsRecord,
-} from "../../../src/adapters/openai-agents/index.ts";
+} from "../../../src/agents/adapters/openai-agents/index.ts";
 import {
   type ResponsesInputItem,
   type ResponsesScript,

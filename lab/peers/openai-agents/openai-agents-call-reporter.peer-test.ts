@@ -3,9 +3,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../../src/client/index.ts";
 import type { AgentCallReport } from "../../../src/engine/index.ts";
 import { createServer } from "../../../src/server/index.ts";
-import { calculatorTool } from "../../../src/adapters/calculator-tool.fixture.ts";
-import { startScriptedEndpoint } from "../../../src/adapters/openai/scripted-endpoint.fixture.ts";
-import { fromOpenAiAgents, type OpenAiAgentsOptions } from "../../../src/adapters/openai-agents/index.ts";
+import { calculatorTool } from "../../../src/agents/adapters/calculator-tool.fixture.ts";
+import { startScriptedEndpoint } from "../../../src/agents/adapters/openai/scripted-endpoint.fixture.ts";
+import {
+  fromOpenAiAgents,
+  type OpenAiAgentsOptions,
+} from "../../../src/agents/adapters/openai-agents/index.ts";
 import { type ResponsesScript, startResponsesEndpoint } from "./responses-endpoint.fixture.ts";
 
 const add = tool(calculatorTool);

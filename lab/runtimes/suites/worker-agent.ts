@@ -1,5 +1,5 @@
 /** A worker with the memory store, whose agent sends chunks that never repeat. */
-import { agent } from "../../../src/adapters/portable/index.ts";
+import { agent } from "../../../src/agents/adapters/portable/index.ts";
 import { createServer } from "../../../src/server/portable/index.ts";
 import { COUNTED_CHUNKS } from "../../../test/resilience/counted-chunks.ts";
 

@@ -1,5 +1,5 @@
 import { parseTraceparent } from "../../protocol/index.ts";
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import type { ModelCallLine, CardA2ARequestInfo, CardLine, Recording, RunLine } from "../recording/index.ts";
 import type { Delegation, WorkSpan } from "../views/delegated-task-forest.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { A2AError, type FieldViolation, type JsonObject } from "../../protocol/index.ts";
 import type {
   MessageCard,

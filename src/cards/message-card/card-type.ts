@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type {
   CardMetadata,
   ControlCardMetadata,

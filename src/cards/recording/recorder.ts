@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { truncateText } from "../../protocol/index.ts";
 import { type MessageCard } from "../message-card/index.ts";
 import { decodeRecordLineFromJsonValue } from "./decode-record-line.ts";

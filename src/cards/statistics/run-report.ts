@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { type MessageCard, PLANNER, parseCardTime } from "../message-card/index.ts";
 import {
   listDistinctRecordedCards,

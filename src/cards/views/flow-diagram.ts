@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { type MessageCard, type CardType, CORE_CARD_TYPES } from "../message-card/index.ts";
 import { fitToColumns, toSingleLine } from "./text-width.ts";
 

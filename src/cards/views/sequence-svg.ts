@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import { mapConcurrentRepliesToTaskNumbers } from "./concurrent-reply-task-numbers.ts";
 import { flattenDelegations, buildSampleDelegationForests } from "./sample-delegation-forests.ts";

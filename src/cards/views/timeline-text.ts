@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { WorkSpan } from "./delegated-task-forest.ts";
 import { type CardsOrRecording, listWorkSpans } from "./sample-delegation-forests.ts";
 import { fitToColumns, measureColumns, truncateLine } from "./text-width.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import { type CardBoxOptions, renderCardBoxes } from "./card-boxes.ts";
 import { renderPlainTextCardList } from "./plain-text-card-list.ts";

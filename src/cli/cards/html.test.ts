@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { renderHtmlReport } from "../../pages/index.ts";
+import { renderHtmlReport } from "../../studio/pages/index.ts";
 import {
   createScriptedRecording,
   createScriptedRecordFileText,

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { Command } from "commander";
-import { renderHtmlReport } from "../../pages/index.ts";
+import { renderHtmlReport } from "../../studio/pages/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { addRunFilesArgument, type RunSelectionOptions } from "./cards-command-options.ts";

@@ -1,5 +1,5 @@
 import { type AnswerSourceKind, GSM8K_ANSWER_MODELS, type DatasetSample } from "../../cards/index.ts";
-import { openCassetteFile, readGsm8kModelAnswers } from "../../experiments/index.ts";
+import { openCassetteFile, readGsm8kModelAnswers } from "../../cards/experiments/index.ts";
 import {
   createCassetteModel,
   type FaultOptions,
@@ -9,7 +9,7 @@ import {
   createOracleModel,
   createRecordedGsm8kModel,
   type RoleModel,
-} from "../../roles/index.ts";
+} from "../../cards/roles/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
 export interface RoleModelCreationOptions {
@@ -62,7 +62,7 @@ async function createRoleModelWithoutCassette(
   if (replay) return createPlaceholderModelForReplay(name, evidence);
   if (server && evidence === "live-model")
     return createOpenAiCompatibleModel({ ...server, model: name.replace(/^openai:/, "") });
-  const { redirectModelLogs, createModel, toRoleModel } = await import("../../adk/models/index.ts");
+  const { redirectModelLogs, createModel, toRoleModel } = await import("../../agents/adk/models/index.ts");
   redirectModelLogs((warning) => process.emitWarning(warning));
   try {
     return toRoleModel(createModel(name), { id: name, evidenceKind: evidence });

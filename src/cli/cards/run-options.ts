@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import type { FaultOptions, PlannerDispatchMode } from "../../roles/index.ts";
+import type { FaultOptions, PlannerDispatchMode } from "../../cards/roles/index.ts";
 import { parseCount, parseDuration } from "../client-options.ts";
 import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-command-options.ts";
 

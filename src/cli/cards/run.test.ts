@@ -7,9 +7,12 @@ import {
   type Recording,
   buildRunReport,
 } from "../../cards/index.ts";
-import { createSolver, createOracleModel, serveRoles } from "../../roles/index.ts";
+import { createSolver, createOracleModel, serveRoles } from "../../cards/roles/index.ts";
 import { getGsm8kSlice } from "../../cards/index.ts";
-import { answerLikeAnyRole, startFakeModelServer } from "../../roles/models/fake-model-server.fixture.ts";
+import {
+  answerLikeAnyRole,
+  startFakeModelServer,
+} from "../../cards/roles/models/fake-model-server.fixture.ts";
 import {
   spawnColloquyForTest,
   createTempTestDirectoryWithFiles,

@@ -6,8 +6,8 @@ import {
   type ExperimentOutcome,
   readDataset,
   runExperiment,
-} from "../../experiments/index.ts";
-import type { PlannerOptions, RoleModel, SolverOptions } from "../../roles/index.ts";
+} from "../../cards/experiments/index.ts";
+import type { PlannerOptions, RoleModel, SolverOptions } from "../../cards/roles/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";

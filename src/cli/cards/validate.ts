@@ -11,7 +11,7 @@ import {
 } from "../../cards/index.ts";
 import { decodeRecordLine } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { BASELINE_ANSWERER_CARD_ROUTES } from "../../roles/index.ts";
+import { BASELINE_ANSWERER_CARD_ROUTES } from "../../cards/roles/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { ExitCodeError } from "../exit-code-error.ts";

@@ -1,4 +1,4 @@
-import { readTrafficFile } from "../../trace/recording/index.ts";
+import { readTrafficFile } from "../../observe/trace/recording/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createNoTrafficError, createUnreadableFileError } from "../trace/load-traffic-record.ts";
 

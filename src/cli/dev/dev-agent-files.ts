@@ -5,8 +5,8 @@ import {
   isDirectory,
   type AgentFileSource,
   type LoadedAgentFile,
-} from "../../dev/index.ts";
-import type { ServeConfig } from "../../config/index.ts";
+} from "../../studio/dev/index.ts";
+import type { ServeConfig } from "../../studio/config/index.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { isConfigAgentPathList, readConfig } from "../serve/apply-config-file.ts";

@@ -3,7 +3,7 @@ import {
   toRelativePath,
   type AgentFileFailure,
   type AgentReloadReport,
-} from "../../dev/index.ts";
+} from "../../studio/dev/index.ts";
 
 /** Values that the texts about a reload need. */
 export interface ReloadLogContext {

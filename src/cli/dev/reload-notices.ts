@@ -1,5 +1,5 @@
-import type { AgentReloadNotice } from "../../console/index.ts";
-import { toRelativePath, type AgentReloadReport } from "../../dev/index.ts";
+import type { AgentReloadNotice } from "../../studio/console/index.ts";
+import { toRelativePath, type AgentReloadReport } from "../../studio/dev/index.ts";
 import type { DescribedFailure } from "./reload-log.ts";
 
 /** Translates the reports about reloads to notices for the pages of the console. */

@@ -1,4 +1,4 @@
-import { formatErrorStack } from "../../dev/index.ts";
+import { formatErrorStack } from "../../studio/dev/index.ts";
 
 /**
  * Reports errors that agent code throws outside of a turn, for example in a timer. Without this function, such an error

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
-import type { ServeConfig } from "../../config/index.ts";
-import { toRelativePath } from "../../dev/index.ts";
+import type { ServeConfig } from "../../studio/config/index.ts";
+import { toRelativePath } from "../../studio/dev/index.ts";
 import { readConfig } from "../serve/apply-config-file.ts";
 
 /** The files whose settings only a restart applies: the configuration file, and the `.env` files of agents. */

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { ServeConfig } from "../../config/index.ts";
-import type { Console } from "../../console/index.ts";
+import type { ServeConfig } from "../../studio/config/index.ts";
+import type { Console } from "../../studio/console/index.ts";
 import {
   AgentReloader,
   cleanReloadMarkers,
@@ -12,7 +12,7 @@ import {
   SyntaxGate,
   waitForSavedFiles,
   type AgentReloadReport,
-} from "../../dev/index.ts";
+} from "../../studio/dev/index.ts";
 import type { Server } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { applyConfig, readConfig, warnAboutIgnoredConfigFiles } from "../serve/apply-config-file.ts";

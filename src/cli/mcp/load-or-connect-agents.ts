@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
-import type { McpAgentSource } from "../../mcp/index.ts";
+import type { McpAgentSource } from "../../agents/mcp/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import type { ClientOptions } from "../client-options.ts";
 import { createUsageError, toCliError } from "../cli-error.ts";

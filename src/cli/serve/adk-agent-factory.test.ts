@@ -1,7 +1,7 @@
 import { LlmAgent } from "@google/adk";
 import { describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
-import { ScriptedLlm } from "../../adk/index.ts";
+import { ScriptedLlm } from "../../agents/adk/index.ts";
 import { collect, connect } from "../../client/index.ts";
 import { getText } from "../../protocol/index.ts";
 import { createServer, type StoreOption } from "../../server/index.ts";

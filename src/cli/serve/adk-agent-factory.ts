@@ -1,4 +1,4 @@
-import type { AdkRunnableSource, MemoryArtifactService } from "../../adk/index.ts";
+import type { AdkRunnableSource, MemoryArtifactService } from "../../agents/adk/index.ts";
 import type { Agent, Observer } from "../../engine/index.ts";
 import { CliError } from "../cli-error.ts";
 
@@ -21,7 +21,7 @@ export class AdkAgentFactory {
    */
   async createAgentFromAdk(source: AdkRunnableSource, { id }: { readonly id?: string } = {}): Promise<Agent> {
     const { adkAgent, deriveAdkAgentId, MemoryArtifactService } = await requireAdk(
-      import("../../adk/index.ts"),
+      import("../../agents/adk/index.ts"),
     );
     const currentId = id ?? deriveAdkAgentId(source);
     return adkAgent(source, {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Command } from "commander";
-import type { ServeConfig } from "../../config/index.ts";
-import { didYouMean } from "../../usage-checks/index.ts";
+import type { ServeConfig } from "../../studio/config/index.ts";
+import { didYouMean } from "../../base/usage-checks/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import { parseDuration } from "../client-options.ts";

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { agent, type AgentGenerator } from "../../adapters/index.ts";
-import type { AdkRunnableSource } from "../../adk/index.ts";
+import { agent, type AgentGenerator } from "../../agents/adapters/index.ts";
+import type { AdkRunnableSource } from "../../agents/adk/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { deriveAgentId } from "../../protocol/index.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";

@@ -4,12 +4,16 @@ import {
   type Console,
   type ConsoleOptions,
   type ConsoleSession,
-} from "../../console/index.ts";
+} from "../../studio/console/index.ts";
 
 import { isLoopbackHost } from "../../protocol/index.ts";
 import type { ServerOptions } from "../../server/index.ts";
 import { bearer } from "../../server/auth/index.ts";
-import { createTrafficWriter, openTrafficRecord, type TrafficWriter } from "../../trace/recording/index.ts";
+import {
+  createTrafficWriter,
+  openTrafficRecord,
+  type TrafficWriter,
+} from "../../observe/trace/recording/index.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { PriceOption } from "../trace/price-option.ts";
 import { readModelPrices } from "../trace/read-model-prices.ts";

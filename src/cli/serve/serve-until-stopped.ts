@@ -1,7 +1,7 @@
-import { createLogObserver, type LogFormat } from "../../logging/index.ts";
-import type { Console } from "../../console/index.ts";
+import { createLogObserver, type LogFormat } from "../../observe/logging/index.ts";
+import type { Console } from "../../studio/console/index.ts";
 import type { Agent, Observer } from "../../engine/index.ts";
-import type { RetentionOptions } from "../../retention/index.ts";
+import type { RetentionOptions } from "../../stores/retention/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import {
   createServer,
@@ -13,7 +13,7 @@ import {
 } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
-import type { TrafficWriter } from "../../trace/recording/index.ts";
+import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import { assertRecordWritable } from "../assert-record-writable.ts";
 import { CliError, createPortInUseError, createUsageError, isPortInUseError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
@@ -145,7 +145,7 @@ export async function serveUntilStopped(
     ...(options.openai
       ? {
           mountedHandlers: [
-            (await import("../../openai-facade/index.ts")).createOpenAiFacade({ observer }),
+            (await import("../../agents/openai-facade/index.ts")).createOpenAiFacade({ observer }),
             ...(mounted ? [mounted.console] : []),
           ],
         }

@@ -11,7 +11,7 @@ import {
   reply,
   status,
   text as textPart,
-} from "../../adapters/index.ts";
+} from "../../agents/adapters/index.ts";
 import { serveWithOfficialSdk } from "../../client/a2a-js-server.fixture.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer } from "../../server/index.ts";

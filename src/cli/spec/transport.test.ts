@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent } from "../../adapters/index.ts";
+import { agent } from "../../agents/adapters/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import {
   buildTestAgentCard,

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { systemClock, type TaskSelector } from "../../engine/index.ts";
-import { RetentionService } from "../../retention/index.ts";
+import { RetentionService } from "../../stores/retention/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { OutputWriter } from "../output-writer.ts";

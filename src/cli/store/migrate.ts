@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { formatStoreMigration } from "../../logging/index.ts";
+import { formatStoreMigration } from "../../observe/logging/index.ts";
 import { planPostgresMigration, PostgresStore } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import type { StoreMigrationListener } from "../../engine/index.ts";
-import { formatStoreMigration } from "../../logging/index.ts";
+import { formatStoreMigration } from "../../observe/logging/index.ts";
 import { readMaintenanceAddress } from "../../server/index.ts";
 import { isPostgresUrl, SqliteStore, type SqliteStoreOptions } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTempFolder } from "../../../test/support/store-factories.ts";
-import { agent } from "../../adapters/index.ts";
+import { agent } from "../../agents/adapters/index.ts";
 import { connect, type A2AClient } from "../../client/index.ts";
 import { createServer, readMaintenanceAddress, type Server, type ServerOptions } from "../../server/index.ts";
 import { buildTestMessage, messageCommandTestAgent } from "../../server/server.fixture.ts";

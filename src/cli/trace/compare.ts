@@ -12,7 +12,7 @@ import {
   type SequenceItem,
   type TaskComparison,
   type TaskSummary,
-} from "../../trace/index.ts";
+} from "../../observe/trace/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import {

@@ -5,7 +5,7 @@ import {
   toTrafficOtlpTraces,
   toTrafficPerfettoTrace,
   type TrafficModel,
-} from "../../trace/index.ts";
+} from "../../observe/trace/index.ts";
 import { writeOutputFile } from "../cards/write-output-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderJson } from "../text-writer.ts";

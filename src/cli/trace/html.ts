@@ -1,13 +1,13 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { Command } from "commander";
 import { decodeRecording, type Recording } from "../../cards/index.ts";
-import { renderTrafficRecord } from "../../pages/index.ts";
+import { renderTrafficRecord } from "../../studio/pages/index.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { writeOutputFile } from "../cards/write-output-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
-import type { TrafficLine } from "../../trace/index.ts";
-import type { ReadTrafficLine } from "../../trace/recording/index.ts";
+import type { TrafficLine } from "../../observe/trace/index.ts";
+import type { ReadTrafficLine } from "../../observe/trace/recording/index.ts";
 import { addTraceFilesArgument, loadTrafficRecord } from "./load-traffic-record.ts";
 import { createPriceOption, type PriceOption } from "./price-option.ts";
 import { selectTaskLines } from "./select-task-lines.ts";

@@ -5,8 +5,8 @@ import {
   type LoadedTraffic,
   type TrafficModel,
   type TrafficTask,
-} from "../../trace/index.ts";
-import { readTrafficFile, type ReadTrafficLine } from "../../trace/recording/index.ts";
+} from "../../observe/trace/index.ts";
+import { readTrafficFile, type ReadTrafficLine } from "../../observe/trace/recording/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createOutputOption } from "../client-options.ts";
 import { CliError, createUsageError } from "../cli-error.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { agent } from "../../adapters/index.ts";
+import { agent } from "../../agents/adapters/index.ts";
 import { connect } from "../../client/index.ts";
 import { createServer } from "../../server/index.ts";
 import { runCliInTestProcess } from "../cli-test-process.fixture.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { decodeModelPrices, type ModelPrices } from "../../trace/index.ts";
+import { decodeModelPrices, type ModelPrices } from "../../observe/trace/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
 /** Reads the file of the option `--prices`. Returns `undefined` without the option. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import { listTaskFamily } from "../../trace/index.ts";
-import type { ReadTrafficLine } from "../../trace/recording/index.ts";
+import { listTaskFamily } from "../../observe/trace/index.ts";
+import type { ReadTrafficLine } from "../../observe/trace/recording/index.ts";
 import { requireTask, type LoadedTrafficRecord } from "./load-traffic-record.ts";
 
 /** A task and the tasks that its agent started: their keys, and the lines of the record that belong to them. */

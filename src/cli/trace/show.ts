@@ -4,7 +4,7 @@ import {
   renderTaskTimeline,
   renderTrafficOverview,
   summarizeTask,
-} from "../../trace/index.ts";
+} from "../../observe/trace/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import {

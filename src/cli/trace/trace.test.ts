@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { agent } from "../../adapters/index.ts";
+import { agent } from "../../agents/adapters/index.ts";
 import { connect } from "../../client/index.ts";
 import { createServer } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";

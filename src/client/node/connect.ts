@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { useRegisteredOpenTelemetry } from "../../telemetry/node/index.ts";
+import { useRegisteredOpenTelemetry } from "../../observe/telemetry/node/index.ts";
 import type { A2AClient } from "../a2a-client.ts";
 import type { ClientPlatform } from "../client-platform.ts";
 import { connectOnPlatform } from "../connect.ts";
@@ -11,7 +11,7 @@ const NODE_PLATFORM: ClientPlatform = {
   useRegisteredOpenTelemetry,
   async openTrafficRecord(record, agentName) {
     if (typeof record === "object" && "write" in record) return record;
-    const { openTrafficRecord } = await import("../../trace/recording/index.ts");
+    const { openTrafficRecord } = await import("../../observe/trace/recording/index.ts");
     return openTrafficRecord(record, { vantage: "client", name: `client of ${agentName}` }).writer;
   },
 };

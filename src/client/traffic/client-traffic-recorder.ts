@@ -11,8 +11,13 @@ import {
   type TaskState,
   getEventTaskState,
 } from "../../protocol/index.ts";
-import { findResultTask, type RequestIds, type RequestLine, type StreamEndLine } from "../../trace/index.ts";
-import type { TrafficWriter } from "../../trace/recording/index.ts";
+import {
+  findResultTask,
+  type RequestIds,
+  type RequestLine,
+  type StreamEndLine,
+} from "../../observe/trace/index.ts";
+import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import type { HttpCallListener } from "../transport/transport.ts";
 import type { ReceivedStreamEvent } from "../transport/transport.ts";

@@ -1,6 +1,6 @@
 import { isObject, type AgentInterface, type JsonObject } from "../../protocol/index.ts";
-import { findRequestIds } from "../../trace/index.ts";
-import type { TrafficRecordOption, TrafficWriter } from "../../trace/recording/index.ts";
+import { findRequestIds } from "../../observe/trace/index.ts";
+import type { TrafficRecordOption, TrafficWriter } from "../../observe/trace/recording/index.ts";
 import type { FetchedCard } from "../card/fetch-card.ts";
 import type { StreamCallOptions, Transport } from "../transport/transport.ts";
 import {

@@ -6,7 +6,7 @@ import {
   type GrpcMethod,
   type GrpcService,
   type MessageCodec,
-} from "../../grpc/index.ts";
+} from "../../wire/grpc/index.ts";
 import {
   isObject,
   A2AError,

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { agent, inputRequired, status } from "../../adapters/index.ts";
+import { agent, inputRequired, status } from "../../agents/adapters/index.ts";
 import type { Agent } from "../../engine/index.ts";
 
 /**

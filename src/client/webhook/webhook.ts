@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { getEventTaskId, isObject, A2AError, type StreamResponse } from "../../protocol/index.ts";
 import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";

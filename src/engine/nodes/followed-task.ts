@@ -1,4 +1,4 @@
-import { Deferred } from "../../data-structures/index.ts";
+import { Deferred } from "../../base/data-structures/index.ts";
 import {
   A2AError,
   copyTask,

@@ -1,4 +1,4 @@
-import { Deferred } from "../../data-structures/index.ts";
+import { Deferred } from "../../base/data-structures/index.ts";
 import { copyTask, isTerminal, type LogEvent, type Message, type Task } from "../../protocol/index.ts";
 import { isTurnStopEvent, readLog } from "../log-events.ts";
 import { createTaskEndedError } from "../task-errors.ts";

@@ -1,4 +1,4 @@
-import { Deferred } from "../../data-structures/index.ts";
+import { Deferred } from "../../base/data-structures/index.ts";
 import { A2AError, isTerminal, type JsonObject } from "../../protocol/index.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import type { Observer } from "../observer.ts";

@@ -1,4 +1,4 @@
-import { Deferred } from "../../data-structures/index.ts";
+import { Deferred } from "../../base/data-structures/index.ts";
 import type { Clock } from "../clock.ts";
 
 /** Delay in milliseconds until the next poll after a failed poll. */

@@ -1,4 +1,4 @@
-import { computeSha256Hex } from "../../data-structures/index.ts";
+import { computeSha256Hex } from "../../base/data-structures/index.ts";
 
 const KEY_DIGITS = 32;
 

@@ -1,4 +1,4 @@
-import { agent } from "../../adapters/index.ts";
+import { agent } from "../../agents/adapters/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import type { AgentCard } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../index.ts";

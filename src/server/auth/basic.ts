@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { systemClock, type Caller } from "../../engine/index.ts";
 import { computeSaltedDigest } from "./salted-digest.ts";
 import { PasswordCheckQueue, WrongPasswordPenalties } from "./password-check-queue.ts";

@@ -3,7 +3,7 @@ import { createServer as createHttps, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
-import { GRPC_SERVICE_V1 } from "../../grpc/index.ts";
+import { GRPC_SERVICE_V1 } from "../../wire/grpc/index.ts";
 import { createServer } from "../index.ts";
 import { whoamiTestAgent } from "./auth-test-server.fixture.ts";
 import {

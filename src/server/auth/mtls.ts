@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { ClientCertificate } from "../http-exchange.ts";
 import { REALM, toCallerFromIdentity, type AuthScheme, type CallerIdentity } from "./auth-scheme.ts";
 

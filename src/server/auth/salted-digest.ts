@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import { computeSha256Hex } from "../../data-structures/index.ts";
+import { computeSha256Hex } from "../../base/data-structures/index.ts";
 
 const PROCESS_SALT = randomBytes(32).toString("base64");
 

@@ -1,4 +1,4 @@
-import { SwapRemoveSet, type SwapRemoveSetItem } from "../../data-structures/index.ts";
+import { SwapRemoveSet, type SwapRemoveSetItem } from "../../base/data-structures/index.ts";
 import { type StreamInterruption, type Subscription, systemClock } from "../../engine/index.ts";
 import { A2AError, isStreamingOperation, type LogEvent, type OperationName } from "../../protocol/index.ts";
 import { EVENT_STREAM_HEADERS, SSE_HEARTBEAT, type OperationCodec } from "../../wire/index.ts";

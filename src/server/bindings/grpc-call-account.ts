@@ -1,4 +1,4 @@
-import { FairShareLedger, type FairShareRefusal } from "../../data-structures/index.ts";
+import { FairShareLedger, type FairShareRefusal } from "../../base/data-structures/index.ts";
 import { getLimitHolderKey, type Caller } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ByteAccount, ByteLedger } from "../byte-ledger/byte-ledger.ts";

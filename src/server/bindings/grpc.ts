@@ -1,4 +1,4 @@
-import { FairTurnQueue } from "../../data-structures/index.ts";
+import { FairTurnQueue } from "../../base/data-structures/index.ts";
 import type { Caller, Subscription } from "../../engine/index.ts";
 import type {
   GrpcResponseOrFailure,
@@ -6,7 +6,7 @@ import type {
   GrpcMethod,
   GrpcServerCall,
   ServerTls,
-} from "../../grpc/index.ts";
+} from "../../wire/grpc/index.ts";
 import {
   A2AError,
   type AgentInterface,
@@ -169,9 +169,9 @@ export async function startGrpcServer(
   };
 }
 
-async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")> {
+async function importGrpcModule(): Promise<typeof import("../../wire/grpc/index.ts")> {
   try {
-    return await import("../../grpc/index.ts");
+    return await import("../../wire/grpc/index.ts");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new Error("gRPC requires two additional packages: npm install @grpc/grpc-js @bufbuild/protobuf", {

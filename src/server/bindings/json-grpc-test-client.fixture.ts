@@ -1,6 +1,6 @@
 import { decodeErrorInfo, decodeStatus } from "@a2a-js/sdk/errors/grpc";
 import * as grpc from "@grpc/grpc-js";
-import { GRPC_SERVICE_V1 } from "../../grpc/index.ts";
+import { GRPC_SERVICE_V1 } from "../../wire/grpc/index.ts";
 import type { JsonObject, OperationName } from "../../protocol/index.ts";
 
 /** The status of a gRPC call, with error details that the official SDK decodes. */

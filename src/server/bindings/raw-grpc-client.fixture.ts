@@ -5,7 +5,7 @@ import {
   type OutgoingHttpHeaders,
 } from "node:http2";
 import { connect as connectSocket, type Socket } from "node:net";
-import { GRPC_SERVICE_V1 } from "../../grpc/index.ts";
+import { GRPC_SERVICE_V1 } from "../../wire/grpc/index.ts";
 import type { OperationName } from "../../protocol/index.ts";
 
 /** The end of a call. `httpStatus` differs from 200 if the reply is not gRPC. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent, inputRequired } from "../../adapters/index.ts";
+import { agent, inputRequired } from "../../agents/adapters/index.ts";
 import { bearer } from "../auth/index.ts";
 import { createServer, type Server } from "../index.ts";
 

@@ -1,4 +1,4 @@
-import { FairShareLedger, LruCache } from "../../data-structures/index.ts";
+import { FairShareLedger, LruCache } from "../../base/data-structures/index.ts";
 import { getLimitHolderKey, type Caller } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { getAddressHolderKey } from "../remote-address.ts";

@@ -1,4 +1,4 @@
-import { LruCache } from "../../data-structures/index.ts";
+import { LruCache } from "../../base/data-structures/index.ts";
 import type { Clock, Observer } from "../../engine/index.ts";
 import type { ByteHolder } from "./byte-ledger.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agent } from "../../adapters/index.ts";
+import { agent } from "../../agents/adapters/index.ts";
 import type { Agent, Caller } from "../../engine/index.ts";
 import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import {

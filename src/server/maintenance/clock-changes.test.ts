@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { STORE_FACTORIES, type TemporaryStore } from "../../../test/support/store-factories.ts";
 import { connect, type A2AClient } from "../../client/index.ts";
 import { systemClock, type SweepReport } from "../../engine/index.ts";
-import type { RetentionOptions } from "../../retention/index.ts";
+import type { RetentionOptions } from "../../stores/retention/index.ts";
 import { runTestSql } from "../../stores/postgres/postgres-server.fixture.ts";
 import { createServer, type Server } from "../index.ts";
 import { buildTestMessage, messageCommandTestAgent } from "../server.fixture.ts";

@@ -9,7 +9,7 @@ import {
   type TaskSelector,
   type Clock,
 } from "../../engine/index.ts";
-import { RetentionService, type RetentionOptions } from "../../retention/index.ts";
+import { RetentionService, type RetentionOptions } from "../../stores/retention/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ServerStore } from "../resolve-store.ts";
 

@@ -1,5 +1,5 @@
 import { createNodeCooperation, type Agent } from "../../engine/index.ts";
-import { openTrafficRecord } from "../../trace/recording/index.ts";
+import { openTrafficRecord } from "../../observe/trace/recording/index.ts";
 import { startMaintenanceSocket } from "../maintenance/maintenance-socket.ts";
 import { createOtherNodeEvents } from "../other-node-events.ts";
 import { createPushService } from "../push/push-service.ts";

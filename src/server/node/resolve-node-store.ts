@@ -1,5 +1,5 @@
-import type { RetentionOptions } from "../../retention/index.ts";
-import { redactUserInfo } from "../../logging/index.ts";
+import type { RetentionOptions } from "../../stores/retention/index.ts";
+import { redactUserInfo } from "../../observe/logging/index.ts";
 import { isPostgresUrl, PostgresStore, SqliteStore } from "../../stores/index.ts";
 import { resolveStore, type StoreOption } from "../resolve-store.ts";
 import type { ServerStore } from "../resolve-store.ts";

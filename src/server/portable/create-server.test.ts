@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { agent } from "../../adapters/index.ts";
+import { agent } from "../../agents/adapters/index.ts";
 import { MemoryStore } from "../../stores/index.ts";
 import { createServer } from "./create-server.ts";
 

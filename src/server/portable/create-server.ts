@@ -1,6 +1,6 @@
 import { type Agent, withSafeListeners } from "../../engine/index.ts";
-import type { RetentionOptions } from "../../retention/index.ts";
-import { redactUserInfo } from "../../logging/index.ts";
+import type { RetentionOptions } from "../../stores/retention/index.ts";
+import { redactUserInfo } from "../../observe/logging/index.ts";
 import { resolveStore, type StoreOption } from "../resolve-store.ts";
 import type { Server } from "../server-interface.ts";
 import type { ServerOptions } from "../server-options.ts";

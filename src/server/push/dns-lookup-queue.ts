@@ -1,4 +1,4 @@
-import { Deferred, FairShareLedger } from "../../data-structures/index.ts";
+import { Deferred, FairShareLedger } from "../../base/data-structures/index.ts";
 import { systemClock, type Clock } from "../../engine/index.ts";
 import { FairScheduler } from "../../webhooks/index.ts";
 import { A2AError } from "../../protocol/index.ts";

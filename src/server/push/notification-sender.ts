@@ -1,5 +1,5 @@
 import * as v0_3 from "../../wire/v0_3/index.ts";
-import { LruCache } from "../../data-structures/index.ts";
+import { LruCache } from "../../base/data-structures/index.ts";
 import {
   getWebhookOwner,
   type DeliveryResult,

@@ -1,5 +1,5 @@
 import type { PushLimits, RetryPolicy } from "../../webhooks/index.ts";
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { PushSigningOptions } from "./push-signer.ts";
 import type { WebhookUrlGuardOptions } from "./webhook-url-guard.ts";
 

@@ -13,7 +13,7 @@ import {
   type SpanAttributes,
   type SpanError,
   type TracedSpan,
-} from "../../telemetry/index.ts";
+} from "../../observe/telemetry/index.ts";
 
 interface RunTracingDependencies {
   /** Returns the card of an agent, if it is loaded. */

@@ -1,7 +1,7 @@
 import { A2AError, isInterrupted, isTerminal } from "../../protocol/index.ts";
 import type { Engine, Observer, StoreGauges } from "../../engine/index.ts";
 import type { Outbox } from "../../webhooks/index.ts";
-import type { MetricRegistry } from "../../telemetry/index.ts";
+import type { MetricRegistry } from "../../observe/telemetry/index.ts";
 import type { OperationReport } from "./operation-observer.ts";
 
 /** HTTP methods that become labels. Clients may send any other method. */

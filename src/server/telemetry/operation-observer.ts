@@ -13,7 +13,7 @@ import {
   getTracer,
   type SpanError,
   type TracedSpan,
-} from "../../telemetry/index.ts";
+} from "../../observe/telemetry/index.ts";
 import type { RequestMetadata } from "../http-exchange.ts";
 import { hookSubscription, type OperationResultOrStream } from "../operation-outcome.ts";
 

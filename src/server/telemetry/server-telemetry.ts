@@ -14,12 +14,12 @@ import {
   renderPrometheusText,
   installTraceScopeStorage,
   type TraceScope,
-} from "../../telemetry/index.ts";
+} from "../../observe/telemetry/index.ts";
 import {
   publishMetricsIfRegistered,
   startOtlpExportOnce,
   useRegisteredOpenTelemetry,
-} from "../../telemetry/node/index.ts";
+} from "../../observe/telemetry/node/index.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { combineObservers } from "./combine-observers.ts";
 import { createRunTracing } from "./create-run-tracing.ts";

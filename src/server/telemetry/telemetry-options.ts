@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { isHttpUrl, createOptionError } from "../option-error.ts";
 
 /** Options for traces and for the export of spans and metrics. */

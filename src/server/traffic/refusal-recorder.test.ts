@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Agent } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { decodeTrafficLines, type TrafficLine } from "../../trace/index.ts";
-import { createMemoryTrafficSink, createTrafficWriter } from "../../trace/recording/index.ts";
+import { decodeTrafficLines, type TrafficLine } from "../../observe/trace/index.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../observe/trace/recording/index.ts";
 import { bearer } from "../auth/index.ts";
 import { RawGrpcClient } from "../bindings/raw-grpc-client.fixture.ts";
 import { createServer, type ServerOptions } from "../index.ts";

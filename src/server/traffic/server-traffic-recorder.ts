@@ -19,8 +19,13 @@ import {
   type OperationName,
   type TaskState,
 } from "../../protocol/index.ts";
-import { findRequestIds, findResultTask, type RequestLine, type StreamEndLine } from "../../trace/index.ts";
-import type { OpenTrafficRecord, TrafficWriter } from "../../trace/recording/index.ts";
+import {
+  findRequestIds,
+  findResultTask,
+  type RequestLine,
+  type StreamEndLine,
+} from "../../observe/trace/index.ts";
+import type { OpenTrafficRecord, TrafficWriter } from "../../observe/trace/recording/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
 import type { RequestMetadata, HttpRequest } from "../http-exchange.ts";
 import { hookSubscription, type OperationResultOrStream } from "../operation-outcome.ts";

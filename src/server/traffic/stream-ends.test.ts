@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../client/index.ts";
 import type { Agent, AgentEvent } from "../../engine/index.ts";
-import { decodeTrafficLines, type StreamEndLine, type TrafficLine } from "../../trace/index.ts";
-import { createMemoryTrafficSink, createTrafficWriter } from "../../trace/recording/index.ts";
+import { decodeTrafficLines, type StreamEndLine, type TrafficLine } from "../../observe/trace/index.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../observe/trace/recording/index.ts";
 import { createServer, type Server, type ServerOptions } from "../index.ts";
 import { RawGrpcClient } from "../bindings/raw-grpc-client.fixture.ts";
 import { formatRawPostHead, openRawTestSocket } from "../raw-socket.fixture.ts";

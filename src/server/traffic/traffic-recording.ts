@@ -1,5 +1,5 @@
 import type { AgentDescription, Observer } from "../../engine/index.ts";
-import type { OpenTrafficRecord } from "../../trace/recording/index.ts";
+import type { OpenTrafficRecord } from "../../observe/trace/recording/index.ts";
 import { getHttpAndGrpcErrorStatus } from "../../wire/index.ts";
 import type { ServerTrafficRecorder } from "./server-traffic-recorder.ts";
 

@@ -10,7 +10,7 @@ import type {
   TaskScope,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "../sqlite/held-task-leases.ts";
 import { readSweepClockRecord, writeSweepClockRecord } from "../sqlite/sweep-clock-table.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Client, Notification } from "pg";
-import { Deferred } from "../../data-structures/index.ts";
+import { Deferred } from "../../base/data-structures/index.ts";
 import type { NodeHint, NodeHints } from "../../engine/index.ts";
 import { decodeHints, PendingHints } from "./encode-hint.ts";
 import { defineStatement } from "./define-statement.ts";

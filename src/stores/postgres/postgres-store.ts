@@ -15,7 +15,7 @@ import type {
   TaskScope,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { CommitMeter } from "../commit-meter.ts";
 import { StoreHealthMonitor } from "../store-health-monitor.ts";

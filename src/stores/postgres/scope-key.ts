@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { TaskScope } from "../../engine/index.ts";
-import { LruCache } from "../../data-structures/index.ts";
+import { LruCache } from "../../base/data-structures/index.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 
 const cachedKeys = new LruCache<string>(10_000);

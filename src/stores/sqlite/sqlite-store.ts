@@ -15,7 +15,7 @@ import type {
   TaskScope,
   TaskStore,
 } from "../../engine/index.ts";
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { LogEvent } from "../../protocol/index.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";

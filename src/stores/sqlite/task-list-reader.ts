@@ -1,7 +1,7 @@
 import type { SqlDatabase, SqlValue, SqlStatement } from "./sql-database.ts";
 import type { TaskListPage, TaskListQuery, TaskScope } from "../../engine/index.ts";
 import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
-import { LruCache } from "../../data-structures/index.ts";
+import { LruCache } from "../../base/data-structures/index.ts";
 import { foldLoggedEvents } from "../fold-logged-events.ts";
 import { selectListedEvents } from "../select-listed-events.ts";
 import type { TaskCountTable } from "./task-count-table.ts";

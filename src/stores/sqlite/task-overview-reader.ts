@@ -1,5 +1,5 @@
 import type { SqlDatabase, SqlValue, SqlStatement } from "./sql-database.ts";
-import { LruCache } from "../../data-structures/index.ts";
+import { LruCache } from "../../base/data-structures/index.ts";
 import type { TaskScope } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { parseTextQuery, type TextQuery } from "../task-words.ts";

@@ -1,7 +1,7 @@
 import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { TaskScope } from "../../engine/index.ts";
 import { getScopeKey, isSameScope } from "../task-owner-scope-key.ts";
-import { LruCache } from "../../data-structures/index.ts";
+import { LruCache } from "../../base/data-structures/index.ts";
 
 /** Maps scopes to integer keys. */
 export class TaskOwnerScopeTable {

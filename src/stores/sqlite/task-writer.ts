@@ -1,6 +1,6 @@
 import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { LogAppend, AppendRefusal, TurnQueueChange } from "../../engine/index.ts";
-import { LruCache } from "../../data-structures/index.ts";
+import { LruCache } from "../../base/data-structures/index.ts";
 import { isTerminal, type TaskState } from "../../protocol/index.ts";
 import type { LargeContentCheckpoints } from "./large-content-checkpoints.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";

@@ -1,6 +1,6 @@
 import type { A2AClient } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { EVENT_STREAM_HEADERS, parseBoundedJson, SSE_HEARTBEAT } from "../../wire/index.ts";
 import { createLazyClient } from "../create-lazy-client.ts";
 import { cancelTasksOfContext, type ChatClient } from "../turn-stream.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { agent, data, file, inputRequired, status } from "../../adapters/index.ts";
+import { agent, data, file, inputRequired, status } from "../../agents/adapters/index.ts";
 import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer, type Server } from "../../server/index.ts";

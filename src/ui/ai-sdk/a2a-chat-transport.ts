@@ -9,7 +9,7 @@ import {
   type Task,
   type TaskState,
 } from "../../protocol/index.ts";
-import { defineOptionNames } from "../../usage-checks/index.ts";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { createLazyClient } from "../create-lazy-client.ts";
 import { TaskView, toChatMessages } from "../task-view.ts";
 import {

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
-import { METRIC_CATALOG, type MetricName, toPrometheusName } from "../../../src/telemetry/index.ts";
-import { toPrometheusLabel } from "../../../src/telemetry/metrics/metric-registry.ts";
+import { METRIC_CATALOG, type MetricName, toPrometheusName } from "../../../src/observe/telemetry/index.ts";
+import { toPrometheusLabel } from "../../../src/observe/telemetry/metrics/metric-registry.ts";
 
 interface QueriesOfFile {
   readonly name: string;

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ConsoleTestServer, findTestTaskId, readTestLines } from "../../../src/console/console.fixture.ts";
-import type { ConsoleTaskList } from "../../../src/console/index.ts";
+import {
+  ConsoleTestServer,
+  findTestTaskId,
+  readTestLines,
+} from "../../../src/studio/console/console.fixture.ts";
+import type { ConsoleTaskList } from "../../../src/studio/console/index.ts";
 import {
   completedTestEvent,
   createTestChunkEvent,
@@ -8,7 +12,7 @@ import {
 } from "../../../src/engine/engine.fixture.ts";
 import { bearer } from "../../../src/server/auth/index.ts";
 import { PostgresStore } from "../../../src/stores/index.ts";
-import type { TrafficLine } from "../../../src/trace/index.ts";
+import type { TrafficLine } from "../../../src/observe/trace/index.ts";
 import { findTestDatabase } from "../../support/find-test-postgres.ts";
 import { NodeTestAgent, startTestNode, type TestNode } from "./node-pair.ts";
 

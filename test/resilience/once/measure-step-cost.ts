@@ -1,4 +1,4 @@
-import { agent } from "../../../src/adapters/index.ts";
+import { agent } from "../../../src/agents/adapters/index.ts";
 import { connect } from "../../../src/client/index.ts";
 import { createServer } from "../../../src/server/index.ts";
 import type { TaskStore } from "../../../src/engine/index.ts";

@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { agent } from "../../../src/adapters/index.ts";
+import { agent } from "../../../src/agents/adapters/index.ts";
 import { connect } from "../../../src/client/index.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { PostgresStore } from "../../../src/stores/index.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect, type ConnectOptions } from "../../../src/client/index.ts";
 import { createBreakingProxy } from "../../../src/client/breaking-proxy.fixture.ts";
-import { agent } from "../../../src/adapters/index.ts";
+import { agent } from "../../../src/agents/adapters/index.ts";
 import type { Agent } from "../../../src/engine/index.ts";
 import {
   createServer,
@@ -12,8 +12,8 @@ import {
   type ServerAddress,
   type ServerOptions,
 } from "../../../src/server/index.ts";
-import { loadTrafficModel, reconstructTask, type LoadedTraffic } from "../../../src/trace/index.ts";
-import { readTrafficFile, type ReadTrafficLine } from "../../../src/trace/recording/index.ts";
+import { loadTrafficModel, reconstructTask, type LoadedTraffic } from "../../../src/observe/trace/index.ts";
+import { readTrafficFile, type ReadTrafficLine } from "../../../src/observe/trace/recording/index.ts";
 
 let folder: string;
 const closers: (() => unknown)[] = [];

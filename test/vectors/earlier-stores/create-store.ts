@@ -26,7 +26,9 @@ const [, , checkout = "", version = "", folder = import.meta.dirname] = process.
 const importRoom = (room: string): Promise<unknown> =>
   import(pathToFileURL(resolve(checkout, `src/${room}/index.ts`)).href);
 const { createServer } = (await importRoom("server")) as typeof import("../../../src/server/index.ts");
-const adapters = (await importRoom("adapters")) as typeof import("../../../src/adapters/index.ts");
+const adapters = (await importRoom(
+  "agents/adapters",
+)) as typeof import("../../../src/agents/adapters/index.ts");
 const file = join(mkdtempSync(join(tmpdir(), "earlier-store-")), "tasks.db");
 const server = createServer(createEarlierStoreAgents(adapters), {
   ...EARLIER_STORE_SERVER_OPTIONS,

@@ -5,7 +5,7 @@
  *
  *   our-servers.ts ADK_PORT GENERATOR_PORT FOLDER whole|pieces
  */
-import { toA2a } from "../../../../src/adk/index.ts";
+import { toA2a } from "../../../../src/agents/adk/index.ts";
 import { createServer } from "../../../../src/server/index.ts";
 import { createScenarioAgent } from "../frameworks/scenario-agent.ts";
 import script from "./scripted-agent.json" with { type: "json" };

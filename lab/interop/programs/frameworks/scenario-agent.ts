@@ -8,7 +8,7 @@ import {
   file,
   inputRequired,
   status,
-} from "../../../../src/adapters/index.ts";
+} from "../../../../src/agents/adapters/index.ts";
 import { fromBase64 } from "../../../../src/protocol/index.ts";
 import type { Agent } from "../../../../src/engine/index.ts";
 

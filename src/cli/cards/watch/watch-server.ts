@@ -2,8 +2,8 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type FileWriterState, readFileWriterState } from "../../../experiments/index.ts";
-import { renderLiveHtmlReport } from "../../../pages/index.ts";
+import { type FileWriterState, readFileWriterState } from "../../../cards/experiments/index.ts";
+import { renderLiveHtmlReport } from "../../../studio/pages/index.ts";
 import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
 
 interface WatchServerOptions {

@@ -10,7 +10,7 @@ import {
 } from "../../../cards/html/browser.fixture.ts";
 import { createScriptedRecordFileText } from "../../../cards/recording/recording.fixture.ts";
 import { SCRIPTED_GSM8K_SAMPLES } from "../../../cards/recording/scripted-samples.fixture.ts";
-import { EXAMPLE_RUN } from "../../../experiments/recorder/example-run.fixture.ts";
+import { EXAMPLE_RUN } from "../../../cards/experiments/recorder/example-run.fixture.ts";
 import { createTempTestDirectoryWithFiles } from "../../cli-test-process.fixture.ts";
 import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
 import { followFile, type FileFollowEvent } from "./follow-file.ts";
@@ -214,7 +214,7 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
   it("says that a run was killed after its process was killed, and not that the run is running", async () => {
     const folder = await createEmptyFolder();
     const writer = getScriptArguments(
-      new URL("../../../experiments/recorder/run-writer-process.fixture.ts", import.meta.url),
+      new URL("../../../cards/experiments/recorder/run-writer-process.fixture.ts", import.meta.url),
     );
     const { url } = await startWatching(`${folder}/${EXAMPLE_RUN.run_id}.cards.jsonl`);
     const browser = await launchChromium();

@@ -13,7 +13,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { type BaseAgent, LogLevel, RemoteA2AAgent, setLogLevel, toA2a } from "@google/adk";
-import { RemoteAgent } from "../../../../../src/adk/index.ts";
+import { RemoteAgent } from "../../../../../src/agents/adk/index.ts";
 import file from "../scripted-agent.json" with { type: "json" };
 import type { Scenario, ScriptedAgentFile } from "../scripted-agent-file.ts";
 import { cutFirstStream } from "./cut-first-stream.ts";

@@ -8,7 +8,7 @@ import {
   StreamingMode,
 } from "@google/adk";
 import type { Content, Part } from "@google/genai";
-import { ScriptedLlm } from "../../../../../src/adk/index.ts";
+import { ScriptedLlm } from "../../../../../src/agents/adk/index.ts";
 import type { Scenario, ScenarioTurn } from "../scripted-agent-file.ts";
 import type { SessionReport } from "../session-report.ts";
 

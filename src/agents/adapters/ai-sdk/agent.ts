@@ -1,0 +1,199 @@
+import { defineOptionNames } from "../../../base/usage-checks/index.ts";
+import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
+import type { Agent, AgentDescription } from "../../../engine/index.ts";
+import { data, file, fromBase64, type JsonObject, text } from "../../../protocol/index.ts";
+import {
+  type ConversationStore,
+  buildConversationFromTask,
+  isFirstTurnInTask,
+  formatPendingTaskRefusalReason,
+  getConversationKey,
+  createMemoryConversationStore,
+} from "../conversation-store.ts";
+import { agent, type Turn } from "../generator-agent.ts";
+import { chunk, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
+import { createUniqueArtifactId } from "../agent-event-iterator.ts";
+import { toJsonValue } from "../to-json-value.ts";
+import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
+import { reportAiSdkCalls } from "./report-ai-sdk-calls.ts";
+import { toAssistantMessage, toUserMessage } from "./messages.ts";
+
+/** The options that the adapter passes to the AI SDK in each turn. */
+export interface AiSdkCallOptions {
+  /** The earlier messages of the conversation, followed by the message of this turn. */
+  readonly messages: ModelMessage[];
+  /** The signal for the model call, which aborts when the task is canceled. */
+  readonly abortSignal: AbortSignal;
+}
+
+/** The fields of a `streamText` result that the adapter reads. */
+export interface AiSdkResult {
+  readonly stream: AsyncIterable<TextStreamPart<ToolSet>>;
+  readonly responseMessages: PromiseLike<ModelMessage[]>;
+}
+
+/** A `ToolLoopAgent`, or any object that streams like the `Agent` interface of the AI SDK. */
+export interface AiSdkAgent {
+  stream(call: AiSdkCallOptions): AiSdkResult | PromiseLike<AiSdkResult>;
+}
+
+/** Options for `fromAiSdk`. */
+export interface AiSdkOptions extends AgentDescription {
+  /**
+   * Determines what happens to a turn that a server restart interrupted. With `restart`, the agent answers the message
+   * again. Calls of models and tools that `durable` and `durableTools` wrap are not repeated. `fail` ends the task as
+   * FAILED. Default: `fail`.
+   */
+  afterRestart?: "fail" | "restart";
+  /**
+   * The store for the messages of earlier turns. By default, the store keeps the last 1,000 conversations in
+   * memory, with the newest 200 messages of each.
+   */
+  conversationStore?: ConversationStore<ModelMessage>;
+  /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
+  showReasoning?: boolean;
+  /** Whether callers receive tool calls and their results as status updates. Default: true. */
+  showToolCalls?: boolean;
+  /**
+   * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
+   * only new content (`pieces`). The function `agent` has the same option. Default: `whole`.
+   */
+  artifacts?: "whole" | "pieces";
+}
+
+const assertKnownOptions = defineOptionNames<AiSdkOptions>()(
+  "fromAiSdk",
+  "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
+  "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
+  "showToolCalls skills version",
+);
+
+/**
+ * Creates an agent from an AI SDK agent, such as a `ToolLoopAgent`, or from a function that returns the
+ * result of `streamText({ model, ...call })`.
+ *
+ * The adapter streams the model's text as the agent's answer. The model's reasoning becomes an artifact with
+ * `thought: true`, and generated files become parts of the answer. Tool calls and tool results become data in
+ * status updates. The metadata of the final status contains the token usage.
+ *
+ * A tool that requires approval sets the task to INPUT_REQUIRED. The user answers the approval request with
+ * `{ approvalId, approved }` or with a plain "yes".
+ */
+export function fromAiSdk(
+  source: AiSdkAgent | ((call: AiSdkCallOptions, turn: Turn) => AiSdkResult | PromiseLike<AiSdkResult>),
+  options: AiSdkOptions,
+): Agent {
+  assertKnownOptions(options);
+  const {
+    conversationStore = createMemoryConversationStore<ModelMessage>(({ role }) => role === "user"),
+    showReasoning = true,
+    showToolCalls = true,
+    artifacts,
+    afterRestart = "fail",
+    ...description
+  } = options;
+  const start = typeof source === "function" ? source : (call: AiSdkCallOptions) => source.stream(call);
+  async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
+    const conversationKey = getConversationKey(turn);
+    const storedMessages = await conversationStore.load(conversationKey);
+    const earlierMessages =
+      storedMessages.length > 0
+        ? storedMessages
+        : buildConversationFromTask<ModelMessage>(turn, toUserMessage, toAssistantMessage);
+    const pendingApprovals = listPendingApprovals(storedMessages);
+    const newMessages: ModelMessage[] = [];
+    if (pendingApprovals.length > 0 && isFirstTurnInTask(turn)) {
+      const [interruptedTask] = await turn.listInterruptedTasks();
+      // A model rejects a conversation with an open tool call. An "ok" in a new task might also answer a
+      // different question.
+      if (interruptedTask) yield failed(formatPendingTaskRefusalReason(interruptedTask.id));
+      newMessages.push(createDeniedApprovals(pendingApprovals, storedMessages), toUserMessage(turn.message));
+    } else
+      newMessages.push(
+        pendingApprovals.length > 0
+          ? toApprovalResponses(pendingApprovals, turn.message)
+          : toUserMessage(turn.message),
+      );
+    const call = { messages: [...earlierMessages, ...newMessages], abortSignal: turn.signal };
+    const result = await start(call, turn);
+    const converter = new StreamPartConverter(turn, { reasoning: showReasoning, tools: showToolCalls });
+    const parts = turn.reportCall
+      ? reportAiSdkCalls(result.stream, turn.reportCall, call.messages)
+      : result.stream;
+    for await (const part of parts) {
+      if (part.type === "error") throw part.error;
+      if (part.type === "abort") turn.signal.throwIfAborted();
+      yield* converter.convert(part);
+    }
+    turn.signal.throwIfAborted();
+    await conversationStore.append(conversationKey, [...newMessages, ...(await result.responseMessages)]);
+    yield converter.createFinalStatus();
+  }
+  return agent(description, work, { artifacts, afterRestart });
+}
+
+type ToolApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;
+
+/** Converts the parts of an AI SDK stream into agent events. */
+class StreamPartConverter {
+  readonly #options: { readonly reasoning: boolean; readonly tools: boolean };
+  readonly #reasoningArtifactId: string;
+  readonly #approvals: ToolApprovalRequestPart[] = [];
+  #metadata: JsonObject = {};
+
+  constructor(turn: Turn, options: { readonly reasoning: boolean; readonly tools: boolean }) {
+    this.#options = options;
+    this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
+  }
+
+  *convert(part: TextStreamPart<ToolSet>): Generator<AgentYield, void, undefined> {
+    const { reasoning, tools } = this.#options;
+    if (part.type === "text-delta") yield part.text;
+    else if (part.type === "reasoning-delta" && reasoning) {
+      const artifactOptions = {
+        id: this.#reasoningArtifactId,
+        name: "reasoning",
+        metadata: { thought: true },
+      };
+      if (part.text !== "") yield chunk(artifactOptions, text(part.text));
+    } else if (part.type === "file") {
+      yield file(fromBase64(part.file.base64), { mediaType: part.file.mediaType });
+    } else if (part.type === "source" && part.sourceType === "url") {
+      const { url, title = "" } = part;
+      yield status(data({ type: "source", url, title }));
+    } else if (part.type === "tool-call" && tools) {
+      const { type, toolCallId, toolName, input } = part;
+      yield status(data({ type, toolCallId, toolName, input: toJsonValue(input) }));
+    } else if (part.type === "tool-result" && tools && !part.preliminary) {
+      const { type, toolCallId, toolName, output } = part;
+      yield status(data({ type, toolCallId, toolName, output: toJsonValue(output) }));
+    } else if (part.type === "tool-error" && tools) {
+      // The error message stays between the tool and the model, because it may reveal internals to the
+      // caller.
+      const { type, toolCallId, toolName } = part;
+      yield status(data({ type, toolCallId, toolName }));
+    } else if (part.type === "tool-approval-request" && !part.isAutomatic) this.#approvals.push(part);
+    else if (part.type === "finish") {
+      this.#metadata = { finishReason: part.finishReason, usage: toUsageMetadata(part.totalUsage) };
+    }
+  }
+
+  createFinalStatus(): AgentYield {
+    const metadata = this.#metadata;
+    if (this.#approvals.length === 0) return { status: { state: "TASK_STATE_COMPLETED" }, metadata };
+    const names = this.#approvals.map(({ toolCall }) => toolCall.toolName).join(", ");
+    const approvalRequests = this.#approvals.map(({ type, approvalId, toolCall }) => {
+      const { toolCallId, toolName, input } = toolCall;
+      return data({ type, approvalId, toolCallId, toolName, input: toJsonValue(input) });
+    });
+    return { ...inputRequired(`May ${names} be called?`, ...approvalRequests), metadata };
+  }
+}
+
+function toUsageMetadata({ inputTokens, outputTokens, totalTokens }: LanguageModelUsage): JsonObject {
+  return {
+    inputTokens: inputTokens ?? null,
+    outputTokens: outputTokens ?? null,
+    totalTokens: totalTokens ?? null,
+  };
+}

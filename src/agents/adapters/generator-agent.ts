@@ -1,0 +1,208 @@
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
+import type { Agent, AgentDescription, Run } from "../../engine/index.ts";
+import { assertValidAgentCard, getText, type Message, type Task } from "../../protocol/index.ts";
+import type { AgentYield } from "./agent-yield.ts";
+import { AgentEventIterator } from "./agent-event-iterator.ts";
+import { registerRunOfSignal } from "./run-of-signal.ts";
+import { convertUnacceptedDataPartsToText } from "./convert-unaccepted-data-parts-to-text.ts";
+
+/**
+ * The input of an agent's generator for one turn, including the text of the message and the task's history.
+ */
+export interface Turn extends Run {
+  /** The text of the message that started this turn of the agent. */
+  readonly text: string;
+  /** All messages of the task, oldest first. The last message of the task's history is `message`. */
+  readonly history: readonly Message[];
+}
+
+/** The generator function of an agent. */
+export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, undefined>;
+
+/** Options of `agent` in addition to the agent's description. */
+export interface GeneratorOptions extends Pick<
+  Agent,
+  "id" | "respondsWith" | "whileWorking" | "interruptible" | "concurrentTurns" | "describeExtended"
+> {
+  /**
+   * Determines what happens to a turn that a server restart interrupted. `restart` runs the interrupted turn
+   * again from its beginning. `fail` ends the task as FAILED. Default: `fail`.
+   */
+  readonly afterRestart?: "fail" | "restart";
+  /**
+   * Determines the content of the last chunk of each streamed artifact. With `whole`, the last chunk repeats
+   * and replaces the entire content, because ADK for Python stores only the last chunk. With `pieces`, the
+   * last chunk contains only new content, for large artifacts and for clients that join the text of all
+   * chunks. Default: `whole`.
+   */
+  readonly artifacts?: "whole" | "pieces" | undefined;
+}
+
+const assertKnownOptions = defineOptionNames<GeneratorOptions>()(
+  "agent",
+  "afterRestart artifacts concurrentTurns describeExtended id interruptible respondsWith whileWorking",
+);
+const assertKnownDescription = defineOptionNames<AgentDescription>()(
+  "agent(description)",
+  "capabilities defaultInputModes defaultOutputModes description documentationUrl iconUrl name",
+  "provider securityRequirements securitySchemes skills version",
+);
+
+/**
+ * Creates an agent from an async generator.
+ *
+ * ```ts
+ * export const hello = agent({ name: "hello", description: "Greets people" }, async function* ({ text }) {
+ *   yield status("Thinking of a greeting…");
+ *   for (const word of ["Hello ", text, "!"]) yield word;
+ * });
+ * ```
+ *
+ * The adapter sends each yielded value to the caller immediately. The yielded strings and parts form the
+ * answer, which is one streamed artifact per turn. The functions `status`, `artifact`, `chunk`, and
+ * `inputRequired` create other values that a generator may yield. The adapter passes yielded agent events to
+ * the caller unchanged.
+ *
+ * The task becomes COMPLETED when the generator returns, FAILED when it throws, and CANCELED when
+ * `run.signal` aborts. A `yield` of `inputRequired`, `authRequired`, or a final status ends the turn. After
+ * the `yield` that ends a turn, only the generator's `finally` blocks run.
+ */
+export function agent(
+  description: AgentDescription,
+  work: AgentGenerator,
+  options: GeneratorOptions = {},
+): Agent {
+  assertKnownOptions(options);
+  assertKnownDescription(description);
+  assertAsyncGeneratorFunction(description.name, work);
+  const { artifacts, ...agentOptions } = options;
+  assertValidAgentCard(description);
+  const completeCard = completeDescription(description);
+  return {
+    ...agentOptions,
+    describe: () => completeCard,
+    execute: (run) =>
+      convertUnacceptedDataPartsToText(
+        new AgentEventIterator(run, work(new RunBackedTurn(run)), artifacts),
+        run,
+      ),
+  };
+}
+
+/** Detects the wrong kinds of functions when the agent is created, instead of at its first message. */
+function assertAsyncGeneratorFunction(name: string, work: unknown): void {
+  const kind = typeof work === "function" ? Object.prototype.toString.call(work).slice(8, -1) : typeof work;
+  if (!["undefined", "object", "string", "AsyncFunction", "GeneratorFunction"].includes(kind)) return;
+  throw new TypeError(
+    `The second argument of agent ${JSON.stringify(name)} is of type ${kind}; write async function* ({ text }) { yield … }.`,
+  );
+}
+
+/**
+ * Adds a version and a default skill to an agent description. Clients select agents by skill, so an agent
+ * without skills receives a default skill with the agent's name and description.
+ */
+function completeDescription(details: AgentDescription): AgentDescription {
+  const { name, description } = details;
+  const id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  return {
+    version: "1.0.0",
+    skills: [{ id, name, description, tags: [id] }],
+    ...details,
+  };
+}
+
+/**
+ * Delegates to the run through getters, because the run creates some values, such as a copy of the task, on
+ * access.
+ */
+class RunBackedTurn implements Turn {
+  readonly #run: Run;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  get text(): string {
+    return getText(this.#run.message.parts);
+  }
+  get history(): readonly Message[] {
+    return this.#run.task.history ?? [this.#run.message];
+  }
+  get taskId(): string {
+    return this.#run.taskId;
+  }
+  get contextId(): string {
+    return this.#run.contextId;
+  }
+  get message(): Message {
+    return this.#run.message;
+  }
+  get task(): Run["task"] {
+    return this.#run.task;
+  }
+  get attempt(): number {
+    return this.#run.attempt;
+  }
+  get caller(): Run["caller"] {
+    return this.#run.caller;
+  }
+  get configuration(): Run["configuration"] {
+    return this.#run.configuration;
+  }
+  get isStreaming(): boolean {
+    return this.#run.isStreaming;
+  }
+  get metadata(): Run["metadata"] {
+    return this.#run.metadata;
+  }
+  get protocolVersion(): string {
+    return this.#run.protocolVersion;
+  }
+  get extensions(): Run["extensions"] {
+    return this.#run.extensions;
+  }
+  get signal(): AbortSignal {
+    return registerRunOfSignal(this.#run.signal, this);
+  }
+  get reportCall(): Run["reportCall"] {
+    return this.#run.reportCall;
+  }
+  get reportWarning(): Run["reportWarning"] {
+    return this.#run.reportWarning;
+  }
+
+  get traceparent(): string | undefined {
+    return this.#run.traceparent;
+  }
+  get traceHeaders(): Run["traceHeaders"] {
+    return this.#run.traceHeaders;
+  }
+  get parentTask(): Run["parentTask"] {
+    return this.#run.parentTask;
+  }
+  get cancelMetadata(): Run["cancelMetadata"] {
+    return this.#run.cancelMetadata;
+  }
+  get idempotencyKey(): string {
+    return this.#run.idempotencyKey;
+  }
+  get once(): Run["once"] {
+    return this.#run.once;
+  }
+  get suspend(): Run["suspend"] {
+    return this.#run.suspend;
+  }
+
+  get sleep(): Run["sleep"] {
+    return this.#run.sleep;
+  }
+
+  loadReferencedTasks(): Promise<Task[]> {
+    return this.#run.loadReferencedTasks();
+  }
+
+  listInterruptedTasks(): Promise<Task[]> {
+    return this.#run.listInterruptedTasks();
+  }
+}

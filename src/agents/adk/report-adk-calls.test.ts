@@ -1,0 +1,64 @@
+import { FunctionTool, LlmAgent } from "@google/adk";
+import { describe, expect, it } from "vitest";
+import { calculatorTool } from "../adapters/calculator-tool.fixture.ts";
+import { connect } from "../../client/index.ts";
+import { createServer } from "../../server/index.ts";
+import { decodeTrafficLines, type TrafficLine } from "../../observe/trace/index.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../observe/trace/recording/index.ts";
+import { adkAgent } from "./adk-agent.ts";
+import { ScriptedLlm } from "./models/index.ts";
+
+async function recordTurn(model: ScriptedLlm, isStreaming: boolean): Promise<TrafficLine[]> {
+  const add = new FunctionTool(calculatorTool);
+  const sink = createMemoryTrafficSink();
+  const writer = createTrafficWriter(sink, { vantage: "server", name: "test" });
+  const calculator = new LlmAgent({
+    name: "calculator",
+    description: "Adds",
+    instruction: "Add.",
+    model,
+    tools: [add],
+  });
+  const server = createServer(adkAgent(calculator), { store: "memory", observer: false, record: writer });
+  const client = await connect((await server.listen()).url);
+  if (isStreaming) for await (const event of client.stream("1 + 2")) void event;
+  else await client.send("1 + 2");
+  await server.close();
+  return decodeTrafficLines(sink.text());
+}
+
+describe("the record of an ADK agent", () => {
+  it.each([true, false])("contains its model calls and tool calls (streaming: %s)", async (isStreaming) => {
+    const model = new ScriptedLlm(({ results }) =>
+      results.length > 0 ? "The sum is 3." : { call: "add", args: { a: 1, b: 2 } },
+    );
+    const lines = await recordTurn(model, isStreaming);
+    const [taskId] = new Set(lines.flatMap((line) => (line.kind === "event" ? line.task_id : [])));
+    const calls = lines.filter(({ kind }) => kind === "model" || kind === "tool");
+    expect(calls).toMatchObject([
+      {
+        kind: "model",
+        agent: "calculator",
+        task_id: taskId,
+        prompt: { contents: [{ role: "user", parts: [{ text: "1 + 2" }] }] },
+        reply: { parts: [{ functionCall: { name: "add" } }] },
+      },
+      { kind: "tool", task_id: taskId, tool: "add", arguments: { a: 1, b: 2 }, result: { sum: 3 } },
+      { kind: "model", task_id: taskId, reply: { parts: [{ text: "The sum is 3." }] }, output_tokens: 4 },
+    ]);
+    expect(JSON.stringify(calls[0])).toContain("Add.");
+  });
+
+  it("contains the errors of models and tools", async () => {
+    const model = new ScriptedLlm(({ results }) =>
+      results.length > 0 ? { error: "overloaded", code: "503" } : { call: "add", args: { a: -1, b: 2 } },
+    );
+    const lines = await recordTurn(model, false);
+    const errors = lines.flatMap((line) =>
+      line.kind === "model" || line.kind === "tool" ? (line.error ?? "none") : [],
+    );
+    expect(errors).toHaveLength(3);
+    expect(errors[1]).toContain("negative");
+    expect(errors[2]).toBe("503: overloaded");
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import type { StreamResponse } from "../../protocol/index.ts";
+import { McpProgressReporter } from "./mcp-progress-reporter.ts";
+
+const createChunkEvent = (text: string): StreamResponse => ({
+  artifactUpdate: {
+    taskId: "t",
+    contextId: "c",
+    artifact: { artifactId: "a", parts: [{ text }] },
+    append: true,
+  },
+});
+const createWholeEvent = (text: string): StreamResponse => ({
+  artifactUpdate: {
+    taskId: "t",
+    contextId: "c",
+    artifact: { artifactId: "a", parts: [{ text }] },
+    lastChunk: true,
+  },
+});
+const createStatusEvent = (text: string): StreamResponse => ({
+  statusUpdate: {
+    taskId: "t",
+    contextId: "c",
+    status: {
+      state: "TASK_STATE_WORKING",
+      message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text }] },
+    },
+  },
+});
+
+describe("progress", () => {
+  it("is sent one notification at a time, and keeps the end of the chunks merged meanwhile", async () => {
+    const sent: [number, string][] = [];
+    let read!: () => void;
+    const progress = new McpProgressReporter((number, message) => {
+      sent.push([number, message]);
+      return new Promise((resolve) => (read = resolve));
+    });
+    progress.reportEvent(createChunkEvent("first"));
+    for (let at = 0; at < 1000; at++) progress.reportEvent(createChunkEvent(`${at} `));
+    progress.reportEvent(createStatusEvent("Nearly there"));
+    progress.reportEvent(createChunkEvent("last"));
+    expect(sent).toEqual([[1, "first"]]);
+    const flushed = progress.waitUntilAllSent().then(() => sent.push([0, "over"]));
+    for (let step = 0; step < 4; step++) {
+      read();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await flushed;
+    expect(sent.map(([number]) => number)).toEqual([1, 2, 3, 4, 0]);
+    expect(sent[1]?.[1]).toHaveLength(1000);
+    expect(sent[1]?.[1]).toMatch(/ 998 999 $/);
+    expect(sent.slice(2, 4).map(([, message]) => message)).toEqual(["Nearly there", "last"]);
+  });
+
+  it("does not repeat the chunks of an artifact that ends with its entire content", async () => {
+    const sent: string[] = [];
+    const progress = new McpProgressReporter(async (_, message) => void sent.push(message));
+    for (const event of [createChunkEvent("Hel"), createWholeEvent("Hello"), createWholeEvent("Hallo")]) {
+      progress.reportEvent(event);
+      await progress.waitUntilAllSent();
+    }
+    expect(sent).toEqual(["Hel", "lo", "Hallo"]);
+  });
+
+  it("is buffered only up to a limit for a host that never reads", () => {
+    let sent = 0;
+    const progress = new McpProgressReporter(() => {
+      sent++;
+      return new Promise(() => {});
+    });
+    for (let at = 0; at < 10_000; at++) progress.reportEvent(createStatusEvent(`step ${at}`));
+    expect(sent).toBe(1);
+  });
+
+  it("does not fail a call whose host has disconnected or did not request progress", async () => {
+    const gone = new McpProgressReporter(() => Promise.reject(new Error("closed")));
+    gone.reportEvent(createStatusEvent("one"));
+    gone.reportEvent(createStatusEvent("two"));
+    await gone.waitUntilAllSent();
+    const unasked = new McpProgressReporter(undefined);
+    unasked.reportEvent(createStatusEvent("one"));
+    await expect(unasked.waitUntilAllSent()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import {
+  decodeGsm8k,
+  decodeHotpotQa,
+  decodeGsm8kModelAnswers,
+  decodeGsm8kSocraticFile,
+  getGsm8kSlice,
+  type HotpotQaSample,
+  mergeSocraticSteps,
+  type Gsm8kModelAnswers,
+} from "../../index.ts";
+import { A2AError } from "../../../protocol/index.ts";
+import type { Dataset } from "./dataset.ts";
+
+/**
+ * Reads the GSM8K or HotpotQA dataset. `path` is a dataset file, a folder with dataset files, or the parent
+ * of a folder named `gsm8k` or `hotpotqa`. If `path` is absent, the GSM8K dataset contains the 20 problems
+ * that the package includes. The package includes no HotpotQA problems. Throws `INVALID_PARAMS` if a dataset
+ * file is missing or invalid.
+ */
+export function readDataset(name: Dataset["name"], path?: string): Dataset {
+  if (path === undefined) {
+    if (name === "gsm8k") return { name, split: "test, the shipped 20", samples: getGsm8kSlice() };
+    throw createMissingDataError("HotpotQA is not shipped", "pass its file or folder (--data)");
+  }
+  return name === "gsm8k" ? readGsm8k(path) : readHotpotQa(path);
+}
+
+/**
+ * Reads the published GSM8K answers of four OpenAI models from `example_model_solutions.jsonl` in the dataset
+ * folder.
+ */
+export function readGsm8kModelAnswers(path: string | undefined): Gsm8kModelAnswers[] {
+  if (path === undefined)
+    throw createMissingDataError("The recorded answers are not shipped", "pass their folder (--data)");
+  const file = join(resolveDatasetPath("gsm8k", path), GSM8K_MODEL_ANSWERS_FILE);
+  return decodeGsm8kModelAnswers(readTextFile(file), file);
+}
+
+function readGsm8k(path: string): Dataset {
+  const resolvedPath = resolveDatasetPath("gsm8k", path);
+  const file = isFolder(resolvedPath) ? join(resolvedPath, "test.jsonl") : resolvedPath;
+  const text = readTextFile(file);
+  const problems = decodeGsm8k(text, file);
+  const stepsFile = isFolder(resolvedPath) ? join(resolvedPath, "test_socratic.jsonl") : "";
+  if (!existsSync(stepsFile))
+    return { name: "gsm8k", split: "test", samples: problems, sha256: hashTexts(text) };
+  const socratic = readTextFile(stepsFile);
+  const samples = mergeSocraticSteps(problems, decodeGsm8kSocraticFile(socratic, stepsFile));
+  return { name: "gsm8k", split: "test", samples, sha256: hashTexts(text, socratic) };
+}
+
+function readHotpotQa(path: string): Dataset {
+  const resolvedPath = resolveDatasetPath("hotpotqa", path);
+  const files = isFolder(resolvedPath)
+    ? readdirSync(resolvedPath)
+        .filter((name) => name.includes("distractor") && /\.jsonl?$/.test(name))
+        .toSorted()
+        .map((name) => join(resolvedPath, name))
+    : [resolvedPath];
+  if (files.length === 0)
+    throw createMissingDataError(
+      `${resolvedPath} contains no file of HotpotQA's distractor setting`,
+      "add a file with a name like *distractor*.json",
+    );
+  const texts = files.map(readTextFile);
+  // Files may overlap, so each problem is kept once.
+  const samples = new Map<string, HotpotQaSample>();
+  for (const [index, text] of texts.entries())
+    for (const sample of decodeHotpotQa(text, files[index] ?? "")) {
+      if (!samples.has(sample.id)) samples.set(sample.id, sample);
+    }
+  return {
+    name: "hotpotqa",
+    split: "dev, distractor",
+    samples: [...samples.values()],
+    sha256: hashTexts(...texts),
+  };
+}
+
+/**
+ * Returns the subfolder of `path` that has the name of the dataset, or `path` itself if no such subfolder
+ * exists.
+ */
+function resolveDatasetPath(name: string, path: string): string {
+  const subfolder = join(path, name);
+  return isFolder(subfolder) ? subfolder : path;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function readTextFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "the file does not exist" : message;
+    throw createMissingDataError(
+      `${file}: ${reason}`,
+      "run `colloquy cards fetch` to see where to get the data",
+      cause,
+    );
+  }
+}
+
+function hashTexts(...texts: string[]): string {
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text);
+  return hash.digest("hex");
+}
+
+function createMissingDataError(problem: string, action: string, cause?: unknown): A2AError {
+  return new A2AError("INVALID_PARAMS", `${problem}. To do: ${action}.`, { cause });
+}
+
+const GSM8K_MODEL_ANSWERS_FILE = "example_model_solutions.jsonl";

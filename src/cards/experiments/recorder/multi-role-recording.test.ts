@@ -1,0 +1,164 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  listDistinctRecordedCards,
+  createRecorder,
+  decodeRecording,
+  getGsm8kSlice,
+  mergeRecordings,
+  buildRunReport,
+  collectRecordedSamples,
+} from "../../index.ts";
+import { computeCriticalPath, computeCardTransitTimes } from "../../index.ts";
+import {
+  createController,
+  createPlanner,
+  createSolver,
+  createOracleModel,
+  serveRoles,
+} from "../../roles/index.ts";
+import { openFileSink, openRunFile } from "./index.ts";
+import { EXAMPLE_RUN } from "./example-run.fixture.ts";
+import { getScriptArguments } from "../../../../test/support/fork-script.ts";
+
+/**
+ * Three problems, solved by roles on separate servers with their own files, and the controller's file of the
+ * run.
+ */
+async function recordSolvedRun(): Promise<{ files: string[] }> {
+  const out = mkdtempSync(join(tmpdir(), "colloquy-a2a-"));
+  onTestFinished(() => rmSync(out, { recursive: true }));
+  const samples = getGsm8kSlice().slice(0, 3);
+  const model = createOracleModel(samples);
+  const sinks = {
+    planner: openFileSink(join(out, "planner.jsonl")),
+    solver: openFileSink(join(out, "solver.jsonl")),
+  };
+  const served = await serveRoles({
+    roles: {
+      planner: { role: createPlanner(), model, recorder: createRecorder(sinks.planner) },
+      solver: { role: createSolver(), model, recorder: createRecorder(sinks.solver) },
+    },
+  });
+  const record = openRunFile(
+    { ...EXAMPLE_RUN, sample_ids: samples.map(({ id }) => id), evidence: "oracle" },
+    { outputFolder: out },
+  );
+  try {
+    const controller = createController({ roleTargets: served.urls, recorder: record });
+    await Promise.all(
+      samples.map(async ({ id, question, gold }) => {
+        const { run_id, dataset, rule } = EXAMPLE_RUN;
+        const problem = { task: question, runId: run_id, sampleId: id, dataset, relay: "full" } as const;
+        const { reply } = await controller.solve(problem);
+        const predicted = reply.content;
+        record.recordSampleScore({
+          run_id,
+          sample_id: id,
+          predicted,
+          gold,
+          correct: predicted === gold,
+          rule,
+        });
+      }),
+    );
+  } finally {
+    await served.close();
+    record.endRun("completed");
+    for (const sink of Object.values(sinks)) sink.close();
+  }
+  return { files: [record.path, join(out, "planner.jsonl"), join(out, "solver.jsonl")] };
+}
+
+describe("a run over A2A, recorded by three roles in three files", () => {
+  it("merges into one valid and complete recording", async () => {
+    const { files } = await recordSolvedRun();
+    const all = files.map((file) => ({ file, recording: decodeRecording(readFileSync(file, "utf8"), file) }));
+    const merged = mergeRecordings(all);
+    const report = buildRunReport(merged);
+    expect(report).toMatchObject({ unknown: [], broken: [], samples: { total: 3, done: 3, open: 0 } });
+    expect(report.accuracy?.value).toBe(1);
+    expect(report.ledger).toMatchObject({ ok: true, unchecked: [] });
+    expect(report.figures?.completion?.value).toBe(1);
+    expect(report.degraded).toBe(false);
+
+    for (const { cardLines, cards } of collectRecordedSamples(merged)) {
+      expect(cards[0]).toMatchObject({ sender: "controller", message_type: "task" });
+      expect(cards.at(-1)).toMatchObject({ recipient: "controller", metadata: { status: "completed" } });
+      const moments = computeCardTransitTimes(cardLines);
+      const path = computeCriticalPath(moments);
+      expect(path[0]?.from).toBe(moments[0]?.sentMs);
+      expect(path.at(-1)?.card).toEqual(cards.at(-1));
+      expect(path.length).toBe(2 * cards.length - 1);
+    }
+    // The controller's recording alone contains the same cards, because they were relayed to it.
+    const ids = (recording: typeof merged): unknown[] =>
+      listDistinctRecordedCards(recording).map(({ metadata }) => metadata.card_id);
+    const [first] = all;
+    if (!first) throw new Error("no file");
+    expect(new Set(ids(first.recording))).toEqual(new Set(ids(merged)));
+  });
+});
+
+describe("a controller that is killed repeatedly while the roles keep running in another process", () => {
+  it("scores every problem once and counts interrupted attempts separately", async () => {
+    const out = mkdtempSync(join(tmpdir(), "colloquy-killed-"));
+    onTestFinished(() => rmSync(out, { recursive: true }));
+    const model = createOracleModel(getGsm8kSlice());
+    const sink = openFileSink(join(out, "roles.jsonl"));
+    const served = await serveRoles({
+      recorder: createRecorder(sink),
+      roles: {
+        planner: { role: createPlanner(), model },
+        solver: { role: createSolver(), model },
+      },
+    });
+    const program = getScriptArguments(new URL("self-killing-experiment.fixture.ts", import.meta.url));
+    const run = async (problems: number): Promise<unknown> => {
+      const words = [...program, out, JSON.stringify(served.urls), String(problems)];
+      const [code, signal] = await once(spawn(process.execPath, words, { stdio: "inherit" }), "close");
+      return signal ?? code;
+    };
+    try {
+      for (const problems of [3, 9, 14]) expect(await run(problems)).toBe("SIGKILL");
+      expect(await run(99)).toBe(0);
+    } finally {
+      // Work for a controller that was killed finishes first.
+      await served.close();
+      sink.close();
+    }
+
+    const files = [join(out, "killed.cards.jsonl"), join(out, "roles.jsonl")];
+    const [first, roles] = files.map((file) => ({
+      file,
+      recording: decodeRecording(readFileSync(file, "utf8"), file),
+    }));
+    if (!first || !roles) throw new Error("no files");
+    expect(first.recording.abandoned.cards.length).toBeGreaterThan(0);
+    const merged = mergeRecordings([first, roles]);
+    expect(collectRecordedSamples(merged).map(({ cards }) => cards.length)).toEqual(
+      Array.from({ length: 20 }, () => 6),
+    );
+    expect(collectRecordedSamples(merged).map(({ calls }) => calls.length)).toEqual(
+      Array.from({ length: 20 }, () => 5),
+    );
+    expect(buildRunReport(merged)).toMatchObject({
+      broken: [],
+      found: {},
+      samples: { total: 20, done: 20, open: 0 },
+      ledger: { ok: true, unchecked: [] },
+      ends: ["completed"],
+    });
+    // Every recorded line is either counted or abandoned.
+    expect(merged.cards.length + merged.abandoned.cards.length).toBe(
+      [first, roles].reduce(
+        (sum, { recording: { cards, abandoned } }) => sum + cards.length + abandoned.cards.length,
+        0,
+      ),
+    );
+  });
+});

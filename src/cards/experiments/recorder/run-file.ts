@@ -1,0 +1,151 @@
+import { defineOptionNames } from "../../../base/usage-checks/index.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  createRecorder,
+  decodeRecording,
+  type Recording,
+  type RecorderOptions,
+  type RunLine,
+  type RunRecorder,
+  type RunRecordInput,
+} from "../../index.ts";
+import {
+  collectFinishedSampleIds,
+  decodeRecordLineFromJsonValue,
+  formatCardListFileName,
+} from "../../index.ts";
+import { A2AError } from "../../../protocol/index.ts";
+import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
+
+/** Options for `openRunFile`. */
+export interface OpenRunFileOptions extends RecorderOptions, FileSinkOptions {
+  /** Folder of the record file. Default: `results`. */
+  readonly outputFolder?: string;
+  /**
+   * Whether to continue the run if its record file exists. If `resume` is `false` and the record file exists,
+   * `openRunFile` throws. Default: `false`.
+   */
+  readonly resume?: boolean;
+}
+
+const assertKnownOptions = defineOptionNames<OpenRunFileOptions>()(
+  "openRunFile",
+  "fsync initialLength maxLineLength maxTotalLength monotonicNow now onDegraded outputFolder",
+  "redactCard resume",
+);
+
+/**
+ * An open record file for an experiment run. The path of the file is `<outputFolder>/<run_id>.cards.jsonl`.
+ */
+export interface RunFile extends Omit<RunRecorder, "startRun"> {
+  /** Path of the record file. */
+  readonly path: string;
+  /**
+   * IDs of the problems that were scored or skipped before the run was resumed. A resumed run starts all unfinished
+   * problems again, even if the record file contains their message cards.
+   */
+  readonly doneSampleIds: ReadonlySet<string>;
+  /** Reads and decodes the current content of the record file. */
+  readRecording(): Recording;
+  /** Writes the end line of the run, closes the record file, and releases the lock of the file. */
+  endRun(status: "completed" | "interrupted" | "failed"): void;
+}
+
+/**
+ * Opens the record file of an experiment run, locks the file, and writes a run line. With the option `resume`,
+ * an interrupted run continues, even after `kill -9`. A resumed run must match the description in the run line
+ * of the existing file. Throws `INVALID_PARAMS` if the descriptions differ, if the record file exists but
+ * `resume` is not set, or if only the list of the run's message cards exists. Throws `INVALID_REQUEST` if
+ * another process writes to the record file.
+ */
+export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
+  assertKnownOptions(options);
+  const { outputFolder = "results", resume = false, fsync = false, ...recorderOptions } = options;
+  // The id is validated, because it becomes part of the file name.
+  decodeRecordLineFromJsonValue({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
+  const file = join(outputFolder, `${run.run_id}.cards.jsonl`);
+  const cardListFile = join(outputFolder, formatCardListFileName(run.run_id));
+  if (!existsSync(file) && existsSync(cardListFile))
+    throw createRunFileConflictError(
+      file,
+      `${cardListFile} exists, so another run has this id`,
+      "move that file, or use another run id",
+    );
+  const sink = openFileSink(file, { fsync });
+  try {
+    const text = readFileSync(file, "utf8");
+    // A file without a complete line belongs to a process that was killed before its first line.
+    const existing = text.includes("\n") ? decodeRecording(text, file, { runId: run.run_id }) : undefined;
+    if (existing && !resume)
+      throw createRunFileConflictError(
+        file,
+        "the file already exists",
+        "pass resume (--resume) to continue the run, or use another run id",
+      );
+    if (existing?.run) requireSameRun(existing.run, run, file);
+    const recorder = createRecorder(sink, { ...recorderOptions, initialLength: text.length });
+    recorder.startRun(run);
+    return {
+      path: file,
+      doneSampleIds: existing ? collectFinishedSampleIds(existing) : new Set(),
+      get isDegraded() {
+        return recorder.isDegraded;
+      },
+      recordCard: (record) => recorder.recordCard(record),
+      recordModelCall: (record) => recorder.recordModelCall(record),
+      recordSampleScore: (record) => recorder.recordSampleScore(record),
+      recordSkippedSample: (record) => recorder.recordSkippedSample(record),
+      readRecording: () => decodeRecording(readFileSync(file, "utf8"), file, { runId: run.run_id }),
+      endRun: (status) => {
+        recorder.endRun(status);
+        sink.close();
+      },
+    };
+  } catch (error) {
+    sink.close();
+    throw error;
+  }
+}
+
+/**
+ * Members of a run line that may change when a run is resumed, such as the time and the version of Colloquy.
+ */
+const RUN_FIELDS_CHANGEABLE_ON_RESUME: ReadonlySet<string> = new Set<keyof RunLine>([
+  "v",
+  "kind",
+  "at",
+  "code",
+]);
+
+function requireSameRun(existing: RunLine, now: RunRecordInput, file: string): void {
+  const earlier = new Map<string, unknown>(Object.entries(existing));
+  const later = new Map<string, unknown>(Object.entries(now));
+  for (const name of new Set([...earlier.keys(), ...later.keys()])) {
+    if (RUN_FIELDS_CHANGEABLE_ON_RESUME.has(name) || isSameJson(earlier.get(name), later.get(name))) continue;
+    throw createRunFileConflictError(
+      file,
+      `its ${name} is ${formatRunFieldValue(earlier.get(name))}, but this run has ${formatRunFieldValue(later.get(name))}`,
+      "continue with the same options, or use another run id",
+    );
+  }
+}
+
+function isSameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(sortMembers(a)) === JSON.stringify(sortMembers(b));
+}
+
+/** Sorts the members of a JSON object by name, so that their order does not affect the comparison. */
+function sortMembers(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function formatRunFieldValue(value: unknown): string {
+  const text = Array.isArray(value) ? `a list of ${value.length}` : (JSON.stringify(value) ?? "not set");
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+function createRunFileConflictError(file: string, reason: string, action: string): A2AError {
+  return new A2AError("INVALID_PARAMS", `Cannot write to ${file}: ${reason}. To do: ${action}.`);
+}

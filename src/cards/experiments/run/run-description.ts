@@ -1,0 +1,116 @@
+import { PLANNER, type RunRecordInput } from "../../index.ts";
+import type { Dataset } from "../data/index.ts";
+import type { JsonObject } from "../../../protocol/index.ts";
+import { resolveRunEvidenceKind, type ExperimentRoleOptions, resolveRoleModels } from "./experiment-roles.ts";
+import { formatExperimentMethod } from "./experiment-method.ts";
+
+/** The options of an experiment that its description contains. */
+interface DescribedOptions extends ExperimentRoleOptions {
+  readonly dataset: Dataset;
+  readonly runId?: string;
+  readonly deadlineMs?: number;
+  readonly codeVersion?: string;
+}
+
+/**
+ * Creates the description of an experiment run for the run line. A resumed run must have the same description
+ * as the original run.
+ */
+export function buildRunDescription(options: DescribedOptions, rule: string): RunRecordInput {
+  const { dataset, method, planner = {}, deadlineMs = 120_000, codeVersion = "unknown" } = options;
+  const models = Object.entries(resolveRoleModels(options)).map(([role, { id }]) => [role, id] as const);
+  const remoteUrls = Object.entries(options.roleUrls ?? {}).map(
+    ([role, url]) => [role, redactUrl(url)] as const,
+  );
+  const model = Object.fromEntries([...models, ...remoteUrls]);
+  const name = formatExperimentMethod(method);
+  const names = [...new Set(Object.values(model))].join("+");
+  const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
+  const { mode = "chained", context = "routed" } = planner;
+  const isPlannerElsewhere = options.roleUrls?.[PLANNER] !== undefined;
+  const roleOptions = collectLocalRoleOptionsForRunRecord(options);
+  return {
+    run_id: options.runId ?? toFileName(`${dataset.name}-${name}-${names}-${dataset.samples.length}`),
+    dataset: dataset.name,
+    split: dataset.split,
+    sample_ids: dataset.samples.map(({ id }) => id),
+    method: name,
+    ...(method.kind === "a2a" &&
+      !isPlannerElsewhere && { mode, context: typeof context === "string" ? context : "custom" }),
+    model,
+    limits: collectLimits(options, deadlineMs),
+    ...(Object.keys(roleOptions).length > 0 && { options: roleOptions }),
+    evidence: resolveRunEvidenceKind(options),
+    rule,
+    code: codeVersion,
+    ...(dataset.sha256 !== undefined && { data_sha256: dataset.sha256 }),
+    ...(seed !== undefined && { seed }),
+  };
+}
+
+/**
+ * Removes credentials, the query, and the fragment from a URL, because record files and their names can
+ * contain the URL.
+ */
+function redactUrl(url: string): string {
+  if (!URL.canParse(url)) return "elsewhere";
+  const { origin, protocol, host, pathname } = new URL(url);
+  return `${origin === "null" ? `${protocol}//${host}` : origin}${pathname === "/" ? "" : pathname}`;
+}
+
+/**
+ * Returns the explicitly set limits of the run. For limits that were not set, the planner uses the defaults
+ * of the dataset.
+ */
+function collectLimits(
+  { method, planner = {}, roleUrls = {} }: ExperimentRoleOptions,
+  deadlineMs: number,
+): JsonObject {
+  const isPlannerLocal = method.kind === "a2a" && roleUrls[PLANNER] === undefined;
+  const { maxTurns, maxSolverCalls, tokenBudget } = isPlannerLocal ? planner : {};
+  return {
+    deadline_ms: deadlineMs,
+    ...(maxTurns !== undefined && { max_turns: maxTurns }),
+    ...(maxSolverCalls !== undefined && { max_solver_calls: maxSolverCalls }),
+    ...(tokenBudget !== undefined && { token_budget: tokenBudget }),
+  };
+}
+
+/** Returns the explicitly set options of the local roles. */
+function collectLocalRoleOptionsForRunRecord({
+  method,
+  roleUrls = {},
+  ...options
+}: ExperimentRoleOptions): JsonObject {
+  const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
+  const roles = names.map((name): [string, JsonObject] => {
+    const isElsewhere = roleUrls[name === "answerer" ? "solver" : name] !== undefined;
+    const definedOptions = isElsewhere ? [] : Object.entries(options[name] ?? {});
+    return [
+      name,
+      Object.fromEntries(
+        definedOptions.filter(
+          ([key, value]) => value !== undefined && !ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD.has(key),
+        ),
+      ),
+    ];
+  });
+  return Object.fromEntries(roles.filter(([, definedOptions]) => Object.keys(definedOptions).length > 0));
+}
+
+/** Names of the role options that are separate members in the run line. */
+const ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD: ReadonlySet<string> = new Set([
+  "mode",
+  "context",
+  "maxTurns",
+  "maxSolverCalls",
+  "tokenBudget",
+  "seed",
+]);
+
+function toFileName(text: string): string {
+  return text
+    .replaceAll(/[^A-Za-z0-9_.@+-]+/g, "-")
+    .replaceAll(/[@+]/g, "_")
+    .slice(0, 128);
+}

@@ -1,0 +1,187 @@
+import {
+  type MessageCard,
+  type CardA2ARequestInfo,
+  type CardMetadata,
+  type ControlCard,
+  type ErrorCard,
+  type ErrorCardMetadata,
+  parseCard,
+  type QueryCard,
+  type ResultCard,
+  type ResultCardStatus,
+  type TaskCard,
+} from "../../index.ts";
+import type { CardRelayAndTraceMetadata } from "../../index.ts";
+import { type JsonObject, truncateText } from "../../../protocol/index.ts";
+import type { RoleRuntime } from "./role-runtime.ts";
+import { omitUndefined } from "./omit-undefined.ts";
+
+/** Returns the metadata that links a reply to the request card. */
+export function buildInReplyToMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {
+  return omitUndefined({ in_reply_to: card?.metadata.card_id });
+}
+
+/** Metadata that all message cards of one problem share. */
+type SharedProblemCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">;
+
+/**
+ * Maximum number of characters in unvalidated content of a message card. The content is limited to 256 KiB,
+ * and each character has at most three bytes.
+ */
+const MAX_CARD_CONTENT_CHARACTERS = 80_000;
+
+/** Listener that receives message cards in addition to the recorder. */
+interface CardListener {
+  /** Called with each message card that the role sends or receives, including relayed message cards. */
+  onCard(card: MessageCard): void;
+}
+
+/**
+ * Creates the message cards of one role for one problem, and records all sent, received, and relayed message
+ * cards.
+ */
+export class CardJournal {
+  readonly runtime: RoleRuntime;
+  readonly routingMetadata: CardRelayAndTraceMetadata;
+  readonly #sharedMetadata: SharedProblemCardMetadata;
+  readonly #runId: string;
+  readonly #listener: CardListener | undefined;
+  /** Ids of all recorded message cards. */
+  readonly #seenCardIds = new Set<string>();
+
+  /** `first` is the message card that starts the work, or `undefined` if that card is invalid. */
+  constructor(
+    runtime: RoleRuntime,
+    first: MessageCard | undefined,
+    routingMetadata: CardRelayAndTraceMetadata,
+    listener?: CardListener,
+  ) {
+    this.runtime = runtime;
+    this.routingMetadata = routingMetadata;
+    this.#listener = listener;
+    const { run_id, sample_id, dataset } = first?.metadata ?? {};
+    this.#runId = run_id ?? routingMetadata.runId ?? "";
+    this.#sharedMetadata = omitUndefined({ run_id, sample_id, dataset });
+  }
+
+  get experimentRunId(): string {
+    return this.#runId;
+  }
+
+  get sampleId(): string | undefined {
+    return this.#sharedMetadata.sample_id;
+  }
+
+  createTaskCard(to: string, task: string, metadata: CardMetadata, context?: JsonObject): TaskCard {
+    const { protocol, role: from } = this.runtime;
+    const card = { from, to, task, metadata: this.#addIdAndSharedMetadata(metadata) };
+    return protocol.createTaskCard(context ? { ...card, context } : card);
+  }
+
+  createResultCard(to: string, result: string, status: ResultCardStatus, metadata: CardMetadata): ResultCard {
+    const { protocol, role: from } = this.runtime;
+    return protocol.createResultCard({
+      from,
+      to,
+      result,
+      status,
+      metadata: this.#addIdAndSharedMetadata(metadata),
+    });
+  }
+
+  createQueryCard(to: string, query: string, metadata: CardMetadata): QueryCard {
+    const { protocol, role: from } = this.runtime;
+    return protocol.createQueryCard({ from, to, query, metadata: this.#addIdAndSharedMetadata(metadata) });
+  }
+
+  createControlCard(to: string, action: string, parameters: JsonObject): ControlCard {
+    const { protocol, role: from } = this.runtime;
+    return protocol.createControlCard({
+      from,
+      to,
+      action,
+      parameters,
+      metadata: this.#addIdAndSharedMetadata({}),
+    });
+  }
+
+  /** Creates an error card. Error cards can be created even if the card protocol has no route for them. */
+  createErrorCard(to: string, error: string, metadata: CardMetadata & ErrorCardMetadata): ErrorCard {
+    return this.#createCardWithoutRouteCheck("error", this.runtime.role, to, error, metadata) as ErrorCard;
+  }
+
+  /**
+   * Creates a message card on behalf of an agent whose reply contains no message card. `written_by` contains
+   * the name of the role that created the message card.
+   */
+  createCardOnBehalfOf<Type extends "result" | "query" | "error">(
+    sender: string,
+    type: Type,
+    content: string,
+    metadata: CardMetadata,
+  ): Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }> {
+    const { role } = this.runtime;
+    const card = this.#createCardWithoutRouteCheck(type, sender, role, content, {
+      ...metadata,
+      written_by: role,
+    });
+    return card as Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }>;
+  }
+
+  /** Records a message card that this role sends. */
+  recordSent(card: MessageCard, a2a: CardA2ARequestInfo, isRelayed: boolean): void {
+    this.#record("out", card, a2a, isRelayed);
+  }
+
+  /** Records a message card that this role received. */
+  recordReceived(card: MessageCard, a2a: CardA2ARequestInfo, isRelayed: boolean): void {
+    this.#record("in", card, a2a, isRelayed);
+  }
+
+  /** Records a message card that another role relayed. Each card id is recorded only once. */
+  recordRelayed(card: MessageCard, a2a: CardA2ARequestInfo): void {
+    const id = card.metadata.card_id;
+    if (id !== undefined && this.#seenCardIds.has(id)) return;
+    this.#record(card.recipient === this.runtime.role ? "in" : "relayed", card, a2a, true);
+  }
+
+  #record(
+    dir: "out" | "in" | "relayed",
+    card: MessageCard,
+    a2a: CardA2ARequestInfo,
+    isRelayed: boolean,
+  ): void {
+    const { recorder, role } = this.runtime;
+    if (card.metadata.card_id !== undefined) this.#seenCardIds.add(card.metadata.card_id);
+    recorder?.recordCard({
+      run_id: this.#runId,
+      ...omitUndefined({ sample_id: this.sampleId }),
+      dir,
+      at_role: role,
+      a2a,
+      card,
+    });
+    if (isRelayed) this.#listener?.onCard(card);
+  }
+
+  #createCardWithoutRouteCheck(
+    type: string,
+    sender: string,
+    recipient: string,
+    content: string,
+    metadata: CardMetadata,
+  ): MessageCard {
+    return parseCard({
+      sender,
+      recipient,
+      message_type: type,
+      content: truncateText(content.toWellFormed(), MAX_CARD_CONTENT_CHARACTERS),
+      metadata: this.#addIdAndSharedMetadata(metadata),
+      timestamp: new Date(this.runtime.clock.now()).toISOString(),
+    });
+  }
+
+  #addIdAndSharedMetadata(metadata: CardMetadata): CardMetadata {
+    return { card_id: this.runtime.newId(), ...this.#sharedMetadata, ...metadata };
+  }
+}

@@ -1,0 +1,142 @@
+import type { Run } from "../../../engine/index.ts";
+import { A2AError, acceptsMediaType, type Message, getText } from "../../../protocol/index.ts";
+import {
+  type MessageCard,
+  MESSAGE_CARD_EXTENSION_URI,
+  MESSAGE_CARD_MEDIA_TYPE,
+  findCardInMessage,
+  type ControlCard,
+  type QueryCard,
+  type ResultCard,
+  type TaskCard,
+} from "../../index.ts";
+import { MAX_PROBLEM_FORWARDS } from "../../index.ts";
+import type { AnyCardProtocol } from "./role-runtime.ts";
+import { omitUndefined } from "./omit-undefined.ts";
+import { isControlCard } from "./stop-reason.ts";
+
+/**
+ * Returns whether the reply to an incoming message must be a message card. The sender of the message must
+ * accept the media type of message cards, and must request the extension or send a message card.
+ */
+export function shouldReplyInCards({ extensions, message, configuration }: Run): boolean {
+  const acceptsCards =
+    acceptsMediaType(configuration, MESSAGE_CARD_MEDIA_TYPE) ||
+    acceptsMediaType(configuration, "application/json");
+  return acceptsCards && (extensions.includes(MESSAGE_CARD_EXTENSION_URI) || isCardMessage(message));
+}
+
+/**
+ * Parses the message card that starts a task. The function converts plain text to a task card. The sender of
+ * this task card is the first role that may send tasks to the receiving role. If the message card has no id,
+ * the function uses the id of the A2A message.
+ */
+export function parseRequestCard(message: Message, role: string, protocol: AnyCardProtocol): MessageCard {
+  const { messageId } = message;
+  const card_id = /^[A-Za-z0-9_.:-]{1,128}$/.test(messageId) ? messageId : undefined;
+  const card = findCardInMessage(message);
+  if (card) return { ...card, metadata: { ...omitUndefined({ card_id }), ...card.metadata } };
+  const from = protocol.routes.find(({ to, types }) => to === role && types.includes("task"))?.from;
+  if (from === undefined)
+    throw createInvalidParamsError(
+      "message",
+      `no role may send a task to the ${role}; add a route to the card protocol`,
+    );
+  const metadata = { ...omitUndefined({ card_id }), written_by: role };
+  return protocol.createTaskCard({ from, to: role, task: getText(message.parts), metadata });
+}
+
+/**
+ * Validates and returns a message card that starts work. `hops` is the number of roles that have already
+ * forwarded the problem. Throws `INVALID_PARAMS` if this role is not allowed to accept the message card.
+ */
+export function requireValidRequestCard(
+  card: MessageCard,
+  role: string,
+  protocol: AnyCardProtocol,
+  hops: number,
+): TaskCard | QueryCard {
+  const parsed: MessageCard = protocol.parse(card);
+  if (parsed.recipient !== role) {
+    throw createInvalidParamsError(
+      "recipient",
+      `is ${parsed.recipient}, but this agent is the ${role}; send the card to its recipient`,
+    );
+  }
+  if (hops > MAX_PROBLEM_FORWARDS) {
+    throw createInvalidParamsError(
+      "card",
+      `was forwarded ${hops} times, which indicates a loop; at most ${MAX_PROBLEM_FORWARDS} are allowed`,
+    );
+  }
+  if (isRequestCard(parsed)) return parsed;
+  const { message_type } = parsed;
+  throw createInvalidParamsError(
+    "message_type",
+    `${message_type} cannot start a task; send a task card, or set the taskId of the message`,
+  );
+}
+
+/**
+ * Parses the message card that answers a query, or returns `undefined` for a plain text answer. Throws
+ * `INVALID_PARAMS` if the message card is not a result card for the query.
+ */
+export function parseAnswerCard(
+  message: Message,
+  query: QueryCard,
+  protocol: AnyCardProtocol,
+): ResultCard | undefined {
+  const card = findCardInMessage(message);
+  if (!card) return undefined;
+  const answer: MessageCard = protocol.parse(card);
+  const { in_reply_to = query.metadata.card_id } = answer.metadata;
+  if (isResultCard(answer) && in_reply_to === query.metadata.card_id) return answer;
+  throw createInvalidParamsError("card", `is not a result that replies to ${query.metadata.card_id}`);
+}
+
+/**
+ * Parses a control card from the requester, or returns `undefined` if the message contains no control card.
+ * Throws `INVALID_PARAMS` if another role sent the control card.
+ */
+export function parseControlCard(
+  message: Message,
+  parsed: MessageCard,
+  protocol: AnyCardProtocol,
+): ControlCard | undefined {
+  const card = findCardInMessage(message);
+  if (!isControlCard(card)) return undefined;
+  protocol.parse(card);
+  if (card.sender === parsed.sender) return card;
+  throw createInvalidParamsError("sender", `is ${card.sender}, but the task was sent by ${parsed.sender}`);
+}
+
+/** Returns the message card in an A2A message, or `undefined` if the message card is missing or invalid. */
+export function findReadableCard(message: Message): MessageCard | undefined {
+  try {
+    return findCardInMessage(message);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether an A2A message contains a message card, valid or not. */
+function isCardMessage(message: Message): boolean {
+  if (message.extensions?.includes(MESSAGE_CARD_EXTENSION_URI)) return true;
+  try {
+    return findCardInMessage(message) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+function isRequestCard(card: MessageCard): card is TaskCard | QueryCard {
+  return card.message_type === "task" || card.message_type === "query";
+}
+
+function isResultCard(card: MessageCard): card is ResultCard {
+  return card.message_type === "result";
+}
+
+function createInvalidParamsError(field: string, description: string): A2AError {
+  return A2AError.invalidParams([{ field, description }]);
+}

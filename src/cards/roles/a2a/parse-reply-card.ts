@@ -1,0 +1,196 @@
+import {
+  A2AError,
+  isTerminal,
+  type JsonValue,
+  type Message,
+  type Part,
+  type SendMessageResponse,
+  type Task,
+  type TaskState,
+  getText,
+} from "../../../protocol/index.ts";
+import {
+  type MessageCard,
+  findCardInMessage,
+  type CardMetadata,
+  type CardTokenUsage,
+  type CoreCardErrorType,
+  type ErrorCard,
+  PLANNER,
+  type QueryCard,
+  type ResultCard,
+} from "../../index.ts";
+import { sumAdkUsage } from "./adk-usage.ts";
+import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
+import { omitUndefined } from "./omit-undefined.ts";
+import { NO_USAGE, sumInputAndOutputTokens } from "../token-usage.ts";
+
+/** A reply to a message card, either a query, a final result, or an error. */
+type ReplyCard = ResultCard | ErrorCard | QueryCard;
+
+/**
+ * Parses the reply to the message card `sent` from an A2A response. If the agent replied with plain text, the
+ * function creates a message card from that text. If the message card is unacceptable, the function returns
+ * the error `protocol_violation` instead.
+ */
+export function parseReplyCard(
+  answer: SendMessageResponse,
+  sent: MessageCard,
+  journal: CardJournal,
+): ReplyCard {
+  try {
+    const card = findReplyCardInResponse(answer);
+    if (card) return toValidReplyOrViolationCard(card, sent, journal);
+  } catch (error) {
+    if (!(error instanceof A2AError)) throw error;
+    return createProtocolViolationCard(error.message, sent, journal);
+  }
+  return "task" in answer
+    ? createReplyCardFromTask(answer.task, sent, journal)
+    : createResultCardFromParts(answer.message.parts, sent, journal);
+}
+
+/** Creates the error card that replaces a missing reply to the message card `sent`. */
+export function createErrorReplyCard(
+  sent: MessageCard,
+  journal: CardJournal,
+  error_type: string,
+  content: string,
+  retryable = false,
+): ErrorCard {
+  const metadata = {
+    ...buildInReplyToAndTurnMetadata(sent),
+    error_type,
+    ...(retryable ? { retryable } : {}),
+  };
+  return journal.createCardOnBehalfOf(sent.recipient, "error", content, metadata);
+}
+
+/** Returns the message cards that an agent relayed in the history of a task, in order. */
+export function collectRelayedCards({ history = [] }: Task): MessageCard[] {
+  return history.flatMap((message) => findRelayedCard(message) ?? []);
+}
+
+/**
+ * Returns the message card that an agent relays in an A2A message. Returns `undefined` if the message card is
+ * missing or invalid.
+ */
+export function findRelayedCard(message: Message): MessageCard | undefined {
+  if (message.role !== "ROLE_AGENT") return undefined;
+  try {
+    return findCardInMessage(message);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the message card in the status of a task, or else in the newest artifact that has one. */
+function findReplyCardInResponse(answer: SendMessageResponse): MessageCard | undefined {
+  if ("message" in answer) return findCardInMessage(answer.message);
+  const { task } = answer;
+  const { state, message } = task.status;
+  const inStatus = message && findCardInMessage(message);
+  if (inStatus || !isTerminal(state)) return inStatus;
+  for (const artifact of task.artifacts?.toReversed() ?? []) {
+    const card = findCardInMessage(artifact);
+    if (card) return card;
+  }
+  return undefined;
+}
+
+/** Returns the message card if it is a valid reply to `sent`, or else the error `protocol_violation`. */
+function toValidReplyOrViolationCard(card: MessageCard, sent: MessageCard, journal: CardJournal): ReplyCard {
+  const { sender, recipient, message_type: type, metadata } = card;
+  if (type !== "error") journal.runtime.protocol.parse(card);
+  if (sender !== sent.recipient || recipient !== sent.sender) {
+    return createProtocolViolationCard(
+      `its sender is ${sender} and its recipient is ${recipient}`,
+      sent,
+      journal,
+    );
+  }
+  if (type !== "result" && type !== "error" && type !== "query") {
+    return createProtocolViolationCard(`a ${type} card is not a reply`, sent, journal);
+  }
+  const { in_reply_to = sent.metadata.card_id } = metadata;
+  if (type !== "query" && in_reply_to !== sent.metadata.card_id) {
+    return createProtocolViolationCard(`it replies to another card, ${in_reply_to}`, sent, journal);
+  }
+  return (
+    in_reply_to === undefined ? card : { ...card, metadata: { ...metadata, in_reply_to } }
+  ) as ReplyCard;
+}
+
+function createProtocolViolationCard(reason: string, sent: MessageCard, journal: CardJournal): ErrorCard {
+  return createErrorReplyCard(
+    sent,
+    journal,
+    "protocol_violation",
+    `The card of ${sent.recipient} was rejected: ${reason}`,
+  );
+}
+
+/** Creates the reply card for a task whose response contains no message card. */
+function createReplyCardFromTask(task: Task, sent: MessageCard, journal: CardJournal): ReplyCard {
+  const { state, message } = task.status;
+  const text = renderPartsAsText(message?.parts ?? []);
+  if (state === "TASK_STATE_COMPLETED") {
+    const parts = task.artifacts?.flatMap((artifact) => artifact.parts) ?? [];
+    const usage = sumAdkUsage(task.artifacts);
+    return createResultCardFromParts(parts.length > 0 ? parts : (message?.parts ?? []), sent, journal, usage);
+  }
+  if (state === "TASK_STATE_INPUT_REQUIRED") {
+    return journal.createCardOnBehalfOf(sent.recipient, "query", text, buildInReplyToAndTurnMetadata(sent));
+  }
+  const [error_type, what, retryable] = ERRORS_BY_TASK_STATE[state];
+  return createErrorReplyCard(sent, journal, error_type, text || `${sent.recipient} ${what}`, retryable);
+}
+
+type UnansweredTaskState = Exclude<TaskState, "TASK_STATE_COMPLETED" | "TASK_STATE_INPUT_REQUIRED">;
+
+const STREAM_ENDED_EARLY_ERROR = [
+  "transport_error",
+  "closed its stream before the task ended",
+  true,
+] as const;
+
+/** Error type, explanation, and `retryable` flag for each task state that provides no answer. */
+const ERRORS_BY_TASK_STATE: Readonly<
+  Record<UnansweredTaskState, readonly [CoreCardErrorType | "auth_required", string, boolean]>
+> = {
+  TASK_STATE_SUBMITTED: STREAM_ENDED_EARLY_ERROR,
+  TASK_STATE_WORKING: STREAM_ENDED_EARLY_ERROR,
+  TASK_STATE_UNSPECIFIED: STREAM_ENDED_EARLY_ERROR,
+  TASK_STATE_AUTH_REQUIRED: ["auth_required", "requires authorization", false],
+  TASK_STATE_CANCELED: ["cancelled", "canceled the task", false],
+  TASK_STATE_FAILED: ["solver_failed", "failed the task", false],
+  TASK_STATE_REJECTED: ["solver_failed", "rejected the task", false],
+};
+
+function createResultCardFromParts(
+  parts: readonly Part[],
+  sent: MessageCard,
+  journal: CardJournal,
+  usage: CardTokenUsage = NO_USAGE,
+): ResultCard {
+  const status = sent.recipient === PLANNER ? "completed" : "success";
+  const metadata = {
+    ...buildInReplyToAndTurnMetadata(sent),
+    tokens: sumInputAndOutputTokens(usage),
+    usage,
+    status,
+  };
+  return journal.createCardOnBehalfOf(sent.recipient, "result", renderPartsAsText(parts), metadata);
+}
+
+function buildInReplyToAndTurnMetadata(sent: MessageCard): Pick<CardMetadata, "in_reply_to" | "turn"> {
+  return { ...buildInReplyToMetadata(sent), ...omitUndefined({ turn: sent.metadata.turn }) };
+}
+
+/** Returns the text of all message parts, or the data of the parts as JSON if no part contains text. */
+function renderPartsAsText(parts: readonly Part[]): string {
+  const text = getText(parts);
+  if (text !== "") return text;
+  const data = parts.flatMap((part): JsonValue[] => ("data" in part ? [part.data] : []));
+  return data.length === 0 ? "" : JSON.stringify(data.length === 1 ? data[0] : data);
+}

@@ -1,0 +1,78 @@
+import { resolveObserver } from "../../../observe/logging/index.ts";
+import type { Clock, Observer } from "../../../engine/index.ts";
+import { type CardProtocol, type CardType, createCardProtocol, type CardRecorder } from "../../index.ts";
+import type { RoleModel } from "../role-model.ts";
+import { systemClock } from "./system-clock.ts";
+import { type RoleConnectionOptions, RoleClientPool, type RoleTarget } from "./role-client-pool.ts";
+
+/** Card protocol type for all roles and all types of message cards. */
+export type AnyCardProtocol = CardProtocol<CardType, string>;
+
+/** Options that roles and controllers share. */
+export interface RoleRuntimeOptions extends RoleConnectionOptions {
+  /** Locations of other roles, by role name. */
+  readonly roleTargets?: Readonly<Record<string, RoleTarget>>;
+  /**
+   * Card protocol, which defines the routes for each type of message card. The default protocol has three
+   * roles and five types of message cards.
+   */
+  readonly protocol?: AnyCardProtocol;
+  /** Recorder for every message card that the role sends, receives, or relays, and for every model call. */
+  readonly recorder?: CardRecorder;
+  /**
+   * Observer that receives complete errors. Error cards omit error details. The default observer writes
+   * errors to stderr, and the value `false` disables the default observer.
+   */
+  readonly observer?: Pick<Observer, "onError"> | false;
+  /** Clock. Default: the system clock. */
+  readonly clock?: Clock;
+  /** Function that returns a new `card_id`. */
+  readonly newId?: () => string;
+  /**
+   * Grace period in milliseconds during which a stopped role can return a partial result. If the role that
+   * sends the stop has a shorter grace period, the shorter one applies. Default: 2,000.
+   */
+  readonly graceMs?: number;
+  /** Time limit in milliseconds for tasks without a deadline. Default: none. */
+  readonly deadlineMs?: number;
+}
+
+/** Environment that all tasks of a role share. */
+export interface RoleRuntime {
+  readonly role: string;
+  readonly protocol: AnyCardProtocol;
+  readonly clients: RoleClientPool;
+  readonly recorder: CardRecorder | undefined;
+  readonly observer: Pick<Observer, "onError">;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly graceMs: number;
+  readonly deadlineMs: number | undefined;
+  readonly model: RoleModel | undefined;
+}
+
+/** Creates the runtime environment of a role. Throws if the card protocol does not define the role. */
+export function createRoleRuntime(
+  role: string,
+  options: RoleRuntimeOptions & { readonly model?: RoleModel },
+): RoleRuntime {
+  const { protocol = createCardProtocol(), roleTargets = {}, clock = systemClock } = options;
+  if (!protocol.roles.includes(role)) {
+    const knownRoles = protocol.roles.join(", ");
+    throw new Error(
+      `The card protocol does not define the role ${JSON.stringify(role)} (defined roles: ${knownRoles}). Use createCardProtocol({ roles: [${JSON.stringify(role)}] }) with routes for it.`,
+    );
+  }
+  return {
+    role,
+    protocol,
+    clients: new RoleClientPool(roleTargets, options),
+    recorder: options.recorder,
+    observer: resolveObserver(options.observer),
+    clock,
+    newId: options.newId ?? (() => crypto.randomUUID()),
+    graceMs: options.graceMs ?? 2000,
+    deadlineMs: options.deadlineMs,
+    model: options.model,
+  };
+}

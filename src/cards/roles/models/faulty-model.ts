@@ -1,0 +1,108 @@
+import { defineOptionNames } from "../../../base/usage-checks/index.ts";
+import { findLastNumber, findStrictAnswer, formatNumberWithoutExponent } from "../../index.ts";
+import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
+import { untilAborted } from "../a2a/until-aborted.ts";
+import { createKeyedRandom } from "./keyed-random.ts";
+
+/**
+ * Options for `withFaults`. Each numeric option is the fraction of model calls with that fault, 0 to 1.
+ * Default: 0.
+ */
+export interface FaultOptions {
+  /**
+   * Fraction of wrong replies from solvers and answerers. A wrong reply contains a changed number, or the
+   * text "something else" if the correct reply contains no number.
+   */
+  readonly wrong?: number;
+  /** Fraction of planner replies whose JSON is cut off in the middle. */
+  readonly invalidJson?: number;
+  /** Fraction of calls that fail because the model is unavailable. */
+  readonly fails?: number;
+  /** Fraction of delayed calls (`share`), and the delay in milliseconds (`ms`). */
+  readonly slow?: { readonly share: number; readonly ms: number };
+  /**
+   * Whether the planner answers before any solver call, either in its first reply (`once`) or in every reply
+   * (`always`).
+   */
+  readonly refuseFirst?: "once" | "always";
+  /** Whether the planner repeats its first subtask forever without answering. */
+  readonly loop?: boolean;
+  /** Seed that selects the faults. The same seed causes the same faults for the same problems. Default: 1. */
+  readonly seed?: number;
+  /**
+   * Function that waits for the delay that `slow` specifies. Default: a timer that rejects with the abort
+   * reason if the signal aborts.
+   */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const assertKnownOptions = defineOptionNames<FaultOptions>()(
+  "withFaults",
+  "fails invalidJson loop refuseFirst seed sleep slow wrong",
+);
+
+/**
+ * Wraps a model and injects faults into the replies. The faults let tests show how planners and reports
+ * handle forced first calls, repairs, limits, timeouts, and wrong answers. If each solver reply is wrong with
+ * probability p, the result of n dependent solver calls is correct with probability (1 − p)^n.
+ */
+export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
+  assertKnownOptions(faults);
+  const { wrong = 0, invalidJson = 0, fails = 0, slow, refuseFirst, loop = false } = faults;
+  const { seed = 1, sleep = waitUnlessAborted } = faults;
+
+  return {
+    id: `faulty(${inner.id})`,
+    evidenceKind: "simulated",
+    async complete(request): Promise<ModelReply> {
+      const { input, signal } = request;
+      const happens = (fault: string, share: number): boolean =>
+        share > 0 && createKeyedRandom(seed, fault, ...buildFaultSelectionKey(request))() < share;
+      if (slow && happens("slow", slow.share)) await sleep(slow.ms, signal);
+      if (happens("fails", fails)) throw new Error("The model is unavailable (injected fault).");
+      if (input.kind === "plan") {
+        const attempt = input.rejectionReason === undefined ? 1 : 2;
+        const refuses = refuseFirst === "always" || (refuseFirst === "once" && attempt === 1);
+        if (refuses && input.findings.length === 0)
+          return createPlannerActionReply({ action: "final_answer", answer: "0" });
+        const [first] = input.findings;
+        if (loop && first) return createPlannerActionReply({ action: "call_solver", subtask: first.subtask });
+      }
+      const reply = await inner.complete(request);
+      if (input.kind === "plan") {
+        if (!happens("invalidJson", invalidJson)) return reply;
+        return { ...reply, text: reply.text.slice(0, Math.ceil(reply.text.length / 2)) };
+      }
+      if (!happens("wrong", wrong)) return reply;
+      const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildFaultSelectionKey(request))() * 9);
+      const text = falsifyAnswer(reply.text, offset);
+      return { ...reply, text: input.kind === "answer" ? `Answer: ${text}` : text };
+    },
+  };
+}
+
+/** Builds a key that identifies a model call in every run. */
+function buildFaultSelectionKey({ role, input, messages }: ModelRequest): unknown[] {
+  const { metadata, content } = input.task;
+  const callPosition =
+    input.kind === "plan"
+      ? [input.turn, input.findings.length, input.rejectionReason]
+      : [metadata.turn, metadata.attempt, input.kind === "answer" ? input.sampleNumber : messages.length];
+  return [role, input.kind, metadata.sample_id, content, ...callPosition];
+}
+
+/** Replaces an answer with a different value and a different text. */
+function falsifyAnswer(text: string, offset: number): string {
+  const number = findStrictAnswer(text) ?? findLastNumber(text);
+  return number === undefined ? "something else" : formatNumberWithoutExponent(Number(number) + offset);
+}
+
+function createPlannerActionReply(action: object): ModelReply {
+  return { text: JSON.stringify(action), finish: "stop" };
+}
+
+async function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  const elapsed = Promise.withResolvers<void>();
+  const timer = setTimeout(elapsed.resolve, ms);
+  await untilAborted(elapsed.promise, signal).finally(() => clearTimeout(timer));
+}

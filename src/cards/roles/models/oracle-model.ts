@@ -1,0 +1,178 @@
+import { defineOptionNames } from "../../../base/usage-checks/index.ts";
+import { evaluateArithmetic, type Gsm8kSample, type TaskCard } from "../../index.ts";
+import {
+  batchPlanSteps,
+  findLastNumber,
+  getLastOraclePlanStepAnswer,
+  createOraclePlan,
+  type OraclePlanStep,
+  formatNumberWithoutExponent,
+} from "../../index.ts";
+import { A2AError } from "../../../protocol/index.ts";
+import type { SolverFinding, ModelRequest, PlannerModelInput, RoleModel } from "../role-model.ts";
+import { fillPlaceholders } from "../planner/subtask-placeholders.ts";
+import { createScriptedModel } from "./scripted-model.ts";
+
+/** Options for `createOracleModel`. */
+export interface OracleModelOptions {
+  /**
+   * Whether the planner combines several solution steps into one subtask if a problem has more steps than
+   * turns. If `combineSteps` is `false`, each subtask contains one solution step, and most GSM8K problems
+   * need more than three turns. Default: `true`.
+   */
+  readonly combineSteps?: boolean;
+}
+
+const assertKnownOptions = defineOptionNames<OracleModelOptions>()("createOracleModel", "combineSteps");
+
+/**
+ * Creates a model that solves GSM8K problems by following the human-written solutions, in any role. As a
+ * planner, the oracle sends each sub-question of the human solution, with its arithmetic, to the solver. The
+ * oracle inserts earlier answers into later subtasks, so a wrong solver answer changes the final answer. The
+ * oracle does not measure a language model. Runs that use the oracle show whether the system loses
+ * information.
+ *
+ * Throws `INVALID_PARAMS` if neither the `sample_id` nor the text of a task matches a sample.
+ */
+export function createOracleModel(
+  samples: readonly Gsm8kSample[],
+  options: OracleModelOptions = {},
+): RoleModel {
+  assertKnownOptions(options);
+  const { combineSteps = true } = options;
+  const samplesByKey = new Map(
+    samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]),
+  );
+  const findPlan = ({ content, metadata }: TaskCard): OraclePlanStep[] => {
+    const sample = samplesByKey.get(metadata.sample_id ?? "") ?? samplesByKey.get(content);
+    if (sample) return createOraclePlan(sample);
+    const name = metadata.sample_id ?? JSON.stringify(content.slice(0, 60));
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `The oracle has no sample ${name}. Create it with the samples of the run.`,
+    );
+  };
+  const reply = ({ input }: ModelRequest): string => {
+    if (input.kind === "solve") return answerSubtask(input.task.content);
+    const steps = findPlan(input.task);
+    if (input.kind === "plan") return JSON.stringify(chooseOraclePlannerAction(input, steps, combineSteps));
+    const shownSteps =
+      input.style === "cot" ? steps.map(({ question, answer }) => `${question} ${answer}`) : [];
+    return [...shownSteps, `Answer: ${getLastOraclePlanStepAnswer(steps)}`].join("\n");
+  };
+  return createScriptedModel(reply, { id: "oracle", evidenceKind: "oracle" });
+}
+
+function chooseOraclePlannerAction(
+  input: PlannerModelInput,
+  steps: readonly OraclePlanStep[],
+  batch: boolean,
+): object {
+  // A failed subtask is sent again. A forced subtask that contains the entire problem is not one of the
+  // planned steps.
+  const done = input.findings.filter(
+    ({ status, subtask }) => status !== "error" && subtask !== input.task.content,
+  );
+  const sizes = done.map(({ subtask }) => subtask.split("\n").length);
+  const rest = steps.slice(sizes.reduce((sum, size) => sum + size, 0));
+  // While steps remain, the planner has no answer and continues until it is stopped.
+  if (rest.length === 0)
+    return { action: "final_answer", answer: computeFinalAnswer(done, buildOracleSubtasks(steps, sizes)) };
+  const { turn, maxTurns, solverCallsLeft = Infinity, mode } = input;
+  const chained = mode === "chained";
+  const maxBatches = chained ? Math.min(maxTurns - turn, solverCallsLeft) : solverCallsLeft;
+  const batches = batchPlanSteps(rest, batch && Number.isFinite(maxBatches) ? maxBatches : rest.length).map(
+    ({ length }) => length,
+  );
+  const stepBatches = buildOracleSubtasks(steps, [...sizes, ...batches]).slice(sizes.length);
+  const answers = new Map(
+    done.map(({ answer }, index) => [`s${index + 1}`, findLastNumber(answer) ?? answer]),
+  );
+  const tasks = stepBatches.map(({ task }) => fillPlaceholders(task, answers));
+  if (chained) return { action: "call_solver", subtask: tasks[0] };
+  return {
+    action: "call_solvers",
+    subtasks: tasks.map((task, index) => ({ id: `s${sizes.length + index + 1}`, task })),
+  };
+}
+
+/** A subtask with one or more solution steps, each on a separate line. */
+interface OracleSubtask {
+  /**
+   * Text of the subtask. If a number in the subtask is the answer to an earlier batch, such as `s1`, the text
+   * contains `{s1}` instead of the number.
+   */
+  readonly task: string;
+  readonly expectedAnswer: string;
+}
+
+function buildOracleSubtasks(steps: readonly OraclePlanStep[], sizes: readonly number[]): OracleSubtask[] {
+  const batches: OracleSubtask[] = [];
+  let from = 0;
+  for (const size of sizes) {
+    const own = steps.slice(from, from + size);
+    const lines = own.map(({ question, expressions, answer }) =>
+      expressions.length > 0
+        ? `${question} Calculate ${expressions.map((one) => replaceAnswersWithPlaceholders(one, batches)).join(", ")}`
+        : `${question} Known: ${answer || "nothing"}`,
+    );
+    // Two steps of the test split have no answer.
+    batches.push({ task: lines.join("\n"), expectedAnswer: own.at(-1)?.answer || "nothing" });
+    from += size;
+  }
+  return batches;
+}
+
+function replaceAnswersWithPlaceholders(expression: string, batches: readonly OracleSubtask[]): string {
+  return expression.replaceAll(NUMBER_PATTERN, (number) => {
+    const source = batches.findLastIndex(({ expectedAnswer }) => Number(expectedAnswer) === Number(number));
+    return source < 0 ? number : `{s${source + 1}}`;
+  });
+}
+
+const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
+
+/**
+ * Computes the final answer from the solver's answers. The final answer is the last solver answer, plus the
+ * error of each earlier answer that no later step uses. Without this addition, some wrong answers would not
+ * change the final answer.
+ */
+function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly OracleSubtask[]): string {
+  const last = findings.at(-1)?.answer ?? "";
+  const difference = findings.slice(0, -1).reduce((sum, { answer }, index) => {
+    const { expectedAnswer = answer } = batches[index] ?? {};
+    const isUsed = batches.some(({ task }) => getLastArithmeticExpression(task).includes(`{s${index + 1}}`));
+    return isUsed || answer === expectedAnswer
+      ? sum
+      : sum + Number(findLastNumber(answer)) - Number(findLastNumber(expectedAnswer));
+  }, 0);
+  if (difference === 0) return last;
+  const value = Number(findLastNumber(last)) + difference;
+  return Number.isFinite(value) ? formatNumberWithoutExponent(value) : "unknown";
+}
+
+/** Answers a subtask with the value of its last arithmetic expression, or else with the known answer. */
+function answerSubtask(task: string): string {
+  const samplesByKey = findRestOfLastLine(task, " Known: ");
+  if (samplesByKey !== undefined) return samplesByKey;
+  try {
+    return formatNumberWithoutExponent(evaluateArithmetic(getLastArithmeticExpression(task)));
+  } catch {
+    return "Not found";
+  }
+}
+
+/**
+ * Returns the last arithmetic expression of a subtask. All earlier expressions in the subtask are
+ * intermediate results.
+ */
+function getLastArithmeticExpression(task: string): string {
+  return findRestOfLastLine(task, " Calculate ")?.split(", ").at(-1) ?? "";
+}
+
+/** Returns the text after the first occurrence of a marker in the last line. */
+function findRestOfLastLine(text: string, marker: string): string | undefined {
+  const lastLine = text.slice(text.lastIndexOf("\n") + 1);
+  const index = lastLine.indexOf(marker);
+  return index < 0 ? undefined : lastLine.slice(index + marker.length);
+}

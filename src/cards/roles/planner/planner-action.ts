@@ -1,0 +1,125 @@
+import { type JsonObject, truncateText } from "../../../protocol/index.ts";
+import { extractJsonValues } from "./extract-json-values.ts";
+import type { Subtask } from "./subtask-placeholders.ts";
+
+/**
+ * An action that a planner chooses. In the JSON form of an action, the member `action` selects the variant.
+ */
+export type PlannerAction =
+  | { readonly action: "call_solver"; readonly subtask: string; readonly documents?: readonly string[] }
+  | { readonly action: "call_solvers"; readonly subtasks: readonly Subtask[] }
+  | { readonly action: "final_answer"; readonly answer: string };
+
+export type PlannerActionName = PlannerAction["action"];
+
+/**
+ * The action that was parsed from a model reply. If the reply is invalid, `problem` describes the error for
+ * the model.
+ */
+type PlannerActionParseResult = { readonly action: PlannerAction } | { readonly problem: string };
+
+/**
+ * Parses the first valid planner action in a text. The parser ignores all text after the action, because
+ * models often invent solver replies there. The parser never treats text without an action as an answer.
+ */
+export function parseAction(text: string): PlannerActionParseResult {
+  let problem: string | undefined;
+  for (const value of extractJsonValues(text)) {
+    if (typeof value !== "object" || value === null || !("action" in value)) continue;
+    const parsed = decodeAction(value);
+    if ("action" in parsed) return parsed;
+    problem ??= parsed.problem;
+  }
+  return { problem: problem ?? "the reply contains no JSON object with an action" };
+}
+
+function decodeAction(
+  value: { action: unknown } & Partial<Record<string, unknown>>,
+): PlannerActionParseResult {
+  const { action, subtask, subtasks, documents, answer } = value;
+  switch (action) {
+    case "call_solver":
+      if (!isNonBlankString(subtask)) return { problem: 'call_solver needs "subtask", a text' };
+      return {
+        action: { action, subtask: replaceLoneSurrogates(subtask), ...decodeDocumentTitles(documents) },
+      };
+    case "call_solvers": {
+      if (!Array.isArray(subtasks) || subtasks.length === 0)
+        return { problem: 'call_solvers needs "subtasks", a list of {"id", "task"}' };
+      if (subtasks.length > MAX_SUBTASKS)
+        return {
+          problem: `call_solvers has ${subtasks.length} subtasks, but the maximum is ${MAX_SUBTASKS}`,
+        };
+      const parsed = subtasks.map(decodeSubtask);
+      const invalidIndex = parsed.findIndex((one) => one === undefined);
+      if (invalidIndex >= 0)
+        return { problem: `subtask ${invalidIndex + 1} has no "task", or its "id" is not a word` };
+      return { action: { action, subtasks: parsed.filter((one) => one !== undefined) } };
+    }
+    case "final_answer":
+      if (typeof answer === "number" || typeof answer === "boolean")
+        return { action: { action, answer: String(answer) } };
+      if (!isNonBlankString(answer)) return { problem: 'final_answer needs "answer", a text' };
+      return { action: { action, answer: replaceLoneSurrogates(answer).trim() } };
+    default:
+      return {
+        problem: `${truncateText(JSON.stringify(action) ?? "undefined", 60)} is not an action; use one of ${PLANNER_ACTION_NAMES.join(", ")}`,
+      };
+  }
+}
+
+function decodeSubtask(value: unknown, index: number): Subtask | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { id = `s${index + 1}`, task, documents } = value as Partial<Record<string, unknown>>;
+  if (typeof id !== "string" || !/^[A-Za-z][\w-]{0,31}$/.test(id) || !isNonBlankString(task))
+    return undefined;
+  return { id, task: replaceLoneSurrogates(task), ...decodeDocumentTitles(documents) };
+}
+
+/**
+ * If the model selects no documents, `documents` is `null`, because structured output cannot omit members.
+ */
+function decodeDocumentTitles(value: unknown): { documents?: string[] } {
+  const titles = Array.isArray(value) ? value.filter(isNonBlankString) : [];
+  return titles.length > 0 ? { documents: titles } : {};
+}
+
+/** Replaces lone surrogates, which JSON strings can contain but message cards cannot. */
+function replaceLoneSurrogates(text: string): string {
+  return text.toWellFormed();
+}
+
+function isNonBlankString(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
+
+/**
+ * Builds the JSON Schema of a planner reply that chooses one of the given actions. The schema describes one
+ * flat object, and all members of the object are required. Unused members are `null`. The schema is flat,
+ * because the strict modes of model providers forbid optional members and forbid alternatives at the schema
+ * root.
+ */
+export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
+  const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };
+  const isOnlyAction = names.length === 1;
+  const orNull = (type: string): JsonObject => ({ type: isOnlyAction ? type : [type, "null"] });
+  const properties: JsonObject = { action: { type: "string", enum: [...names] } };
+  if (names.includes("call_solver")) {
+    properties["subtask"] = orNull("string");
+    if (documents) properties["documents"] = titles;
+  }
+  if (names.includes("call_solvers")) {
+    const subtask: JsonObject = { id: { type: "string" }, task: { type: "string" } };
+    if (documents) subtask["documents"] = titles;
+    properties["subtasks"] = { ...orNull("array"), items: buildObjectSchema(subtask) };
+  }
+  if (names.includes("final_answer")) properties["answer"] = orNull("string");
+  return buildObjectSchema(properties);
+}
+
+function buildObjectSchema(properties: JsonObject): JsonObject {
+  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+const PLANNER_ACTION_NAMES: readonly PlannerActionName[] = ["call_solver", "call_solvers", "final_answer"];
+const MAX_SUBTASKS = 32;

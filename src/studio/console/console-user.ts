@@ -1,0 +1,86 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import { A2AError } from "../../protocol/index.ts";
+import type { CallerAgentAccess, OperatorAccess } from "../../server/index.ts";
+import { CONSOLE_REQUEST_HEADER } from "../console-api/index.ts";
+import { createOwnServerOfCaller, createOwnServerOfOperator, type OwnServer } from "./own-server.ts";
+import { getOwnerKey } from "./server-lines.ts";
+
+/** The user of a request to the API. */
+export interface ConsoleUser {
+  /** Identifies the workspace of the user. */
+  readonly key: string;
+  readonly server: OwnServer;
+  /** Key of the caller whose lines the user may see, or `undefined` for all callers. */
+  readonly visibleOwner: string | undefined;
+  /** Whether the user may see lines that concern no known task. */
+  readonly seesUnownedLines: boolean;
+}
+
+/** Authentication of a request by the server that has mounted the console. */
+export interface RequestAuthentication {
+  readonly createCallerContext: () => Promise<CallerAgentAccess>;
+  readonly findOperatorAccess: () => Promise<OperatorAccess | undefined>;
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/**
+ * Throws PERMISSION_DENIED unless a request can come from the page of the console. Browsers send a custom header to
+ * other origins only after a preflight request, which the console does not answer.
+ */
+export function assertRequestOfConsolePage({ method, headers }: Request): void {
+  const site = headers.get("sec-fetch-site");
+  const isForeign = site !== null && site !== "same-origin" && site !== "none";
+  if (!isForeign && (SAFE_METHODS.has(method) || headers.get(CONSOLE_REQUEST_HEADER) === "1")) return;
+  throw new A2AError(
+    "PERMISSION_DENIED",
+    `Only the page of the console may send this request; send the header "${CONSOLE_REQUEST_HEADER}: 1" if you are not a browser.`,
+  );
+}
+
+/**
+ * Returns the user of a request. Operators see the tasks of all callers. Other users are callers of the server, and see
+ * their own tasks. Anonymous callers need the launch token, because every local program can connect to a loopback port.
+ */
+export async function authenticateConsoleUser(
+  request: Request,
+  { launchToken, publicUrl }: { readonly launchToken: string | undefined; readonly publicUrl: string },
+  { createCallerContext, findOperatorAccess }: RequestAuthentication,
+): Promise<ConsoleUser> {
+  const operator = await findOperatorAccess();
+  if (operator) {
+    return {
+      key: `operator ${operator.operator.principal}`,
+      server: createOwnServerOfOperator(operator, publicUrl),
+      visibleOwner: undefined,
+      seesUnownedLines: true,
+    };
+  }
+  const hasToken = launchToken !== undefined && hasBearerToken(request, launchToken);
+  const access = await createCallerContext();
+  // The console also shows live lines of the caller's other contexts.
+  if (access.caller.contextScope)
+    throw new A2AError(
+      "PERMISSION_DENIED",
+      "The console accepts no context tokens; authenticate with other credentials of the caller.",
+    );
+  const isAnonymous = access.caller.principal === "";
+  if (isAnonymous && !hasToken)
+    throw new A2AError(
+      "UNAUTHENTICATED",
+      "The request has no valid token; open the URL that the console printed when it started.",
+    );
+  return {
+    key: `caller ${getOwnerKey(access.caller)}`,
+    server: createOwnServerOfCaller(access, publicUrl),
+    visibleOwner: getOwnerKey(access.caller),
+    // With the launch token, the only user of the server is the user of this machine.
+    seesUnownedLines: isAnonymous,
+  };
+}
+
+/** Compares digests, which have the same length, so that the time does not depend on the texts. */
+function hasBearerToken({ headers }: Request, token: string): boolean {
+  const given = hash("sha256", headers.get("authorization") ?? "", "buffer");
+  return timingSafeEqual(given, hash("sha256", `Bearer ${token}`, "buffer"));
+}

@@ -1,0 +1,127 @@
+import type { TrafficLine } from "../../observe/trace/index.ts";
+
+/** A traffic line that the console has observed. */
+export interface JournalEntry {
+  /** Position in the journal, starting at 1. */
+  readonly cursor: number;
+  /** The line as JSON text without a newline. */
+  readonly text: string;
+  readonly kind: TrafficLine["kind"];
+  readonly taskId: string | undefined;
+  /** Sequence number of the event in an `event` line. */
+  readonly logSeq: number | undefined;
+  /** The writer and the id of the call. Lines of the same call have the same key. */
+  readonly callKey: string | undefined;
+  /** The operation of the console to which the line belongs. */
+  readonly operation: object | undefined;
+}
+
+/** Default maximum length of the lines of a journal, in characters. */
+export const DEFAULT_JOURNAL_LENGTH: number = 16 * 2 ** 20;
+
+/**
+ * The newest traffic lines in memory. Readers have a cursor and no queue, so that slow readers hold no memory. A reader
+ * whose cursor is older than the oldest line has lost lines.
+ */
+export class LineJournal {
+  readonly #maxLength: number;
+  #entries: JournalEntry[] = [];
+  /** Number of entries at the start of `#entries` that are no longer part of the journal. */
+  #removedCount = 0;
+  #length = 0;
+  #lastCursor = 0;
+  readonly #waiters = new Set<() => void>();
+
+  constructor(maxLength: number = DEFAULT_JOURNAL_LENGTH) {
+    this.#maxLength = maxLength;
+  }
+
+  get lastCursor(): number {
+    return this.#lastCursor;
+  }
+
+  /** Number of lines after `cursor` that the journal no longer contains. */
+  countLostLines(cursor: number): number {
+    const firstCursor = this.#entries[this.#removedCount]?.cursor ?? this.#lastCursor + 1;
+    return Math.max(0, firstCursor - cursor - 1);
+  }
+
+  /** Appends a line. `text` is the JSON text of a traffic line, without a newline. */
+  append(text: string, operation?: object): JournalEntry {
+    const line = JSON.parse(text) as LineIds;
+    this.#lastCursor += 1;
+    const entry: JournalEntry = {
+      cursor: this.#lastCursor,
+      text,
+      kind: line.kind,
+      taskId: line.task_id,
+      logSeq: line.log_seq,
+      callKey: line.call === undefined ? undefined : `${line.writer} ${line.call}`,
+      operation,
+    };
+    this.#entries.push(entry);
+    this.#length += text.length;
+    this.#removeOldEntries();
+    this.wakeReaders();
+    return entry;
+  }
+
+  /** Yields the entries after `cursor`, in order. */
+  *entriesAfter(cursor: number): Generator<JournalEntry, void, undefined> {
+    const first = this.#entries[this.#removedCount]?.cursor;
+    if (first === undefined) return;
+    const start = this.#removedCount + Math.max(0, cursor + 1 - first);
+    for (let at = start; at < this.#entries.length; at++) yield this.#entries[at] as JournalEntry;
+  }
+
+  /** Returns the lines of a task: lines with its id, and the other lines of the same calls. */
+  listTaskLines(taskId: string): JournalEntry[] {
+    const callKeys = new Set<string>();
+    for (const entry of this.entriesAfter(0))
+      if (entry.taskId === taskId && entry.callKey !== undefined) callKeys.add(entry.callKey);
+    return [...this.entriesAfter(0)].filter(
+      (entry) =>
+        entry.taskId === taskId ||
+        (entry.taskId === undefined && entry.callKey !== undefined && callKeys.has(entry.callKey)),
+    );
+  }
+
+  /** Resolves after the next `append` or `wakeReaders`, or when the signal aborts. */
+  waitForChange(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener("abort", wake);
+        this.#waiters.delete(wake);
+        resolve();
+      };
+      if (signal.aborted) return wake();
+      signal.addEventListener("abort", wake, { once: true });
+      this.#waiters.add(wake);
+    });
+  }
+
+  wakeReaders(): void {
+    for (const wake of this.#waiters) wake();
+  }
+
+  #removeOldEntries(): void {
+    // One line remains, even if it is larger than the journal.
+    while (this.#length > this.#maxLength && this.#removedCount < this.#entries.length - 1) {
+      this.#length -= this.#entries[this.#removedCount]?.text.length ?? 0;
+      this.#removedCount += 1;
+    }
+    // Removing many entries at once takes constant time per entry.
+    if (this.#removedCount < 1_024 || this.#removedCount < this.#entries.length / 2) return;
+    this.#entries = this.#entries.slice(this.#removedCount);
+    this.#removedCount = 0;
+  }
+}
+
+/** The members of traffic lines that the journal reads. */
+interface LineIds {
+  readonly kind: TrafficLine["kind"];
+  readonly writer: string;
+  readonly task_id?: string;
+  readonly call?: string;
+  readonly log_seq?: number;
+}

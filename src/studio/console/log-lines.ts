@@ -1,0 +1,60 @@
+import { getSharedRedactor } from "../../observe/logging/index.ts";
+import type { LogEvent } from "../../protocol/index.ts";
+import type { TaskLogAccess } from "../../server/index.ts";
+import type { LineJournal } from "./line-journal.ts";
+
+/**
+ * Yields the lines of a task of the own server: its event log as `event` lines, and then the other observed lines of the
+ * task. The store has no time for events without a status, so these have the time of the previous status.
+ */
+export async function* readLogLines(
+  tasks: TaskLogAccess,
+  {
+    agentId,
+    taskId,
+    agentName,
+  }: { readonly agentId: string; readonly taskId: string; readonly agentName: string },
+  journal: LineJournal,
+): AsyncGenerator<string, void, undefined> {
+  const observed = journal.listTaskLines(taskId);
+  const observedEvents = new Map<number, string>();
+  for (const { kind, logSeq, text } of observed)
+    if (kind === "event" && logSeq !== undefined) observedEvents.set(logSeq, text);
+  let at = new Date(0).toISOString();
+  let seq = 0;
+  for (;;) {
+    const events = await tasks.readEvents(agentId, taskId, seq);
+    const last = events.at(-1);
+    if (!last) break;
+    for (const event of events) {
+      const line = observedEvents.get(event.seq);
+      at = findStatusTime(event) ?? at;
+      yield line ?? formatEventLine(event, { agent: agentName, taskId, at });
+    }
+    seq = last.seq;
+  }
+  for (const { kind, logSeq, text } of observed)
+    if (kind !== "event" || logSeq === undefined || logSeq > seq) yield text;
+}
+
+/** Returns the time of an event with a status. Artifacts, the most frequent events, are not parsed. */
+function findStatusTime(logged: LogEvent): string | undefined {
+  if (logged.jsonText.startsWith('{"artifactUpdate"')) return undefined;
+  const { event } = logged;
+  if ("task" in event) return event.task.status.timestamp;
+  return "statusUpdate" in event ? event.statusUpdate.status.timestamp : undefined;
+}
+
+/**
+ * Returns the `event` line for an event in a log. The log is the writer of the line, so that a line has the same identity
+ * whether the console has read the log or has observed the commit. Secrets are redacted, as in other lines.
+ */
+export function formatEventLine(
+  { seq, jsonText }: LogEvent,
+  { agent, taskId, at }: { readonly agent: string; readonly taskId: string; readonly at: string },
+): string {
+  const writer = `log-${taskId}`;
+  const members = { v: 1, kind: "event", writer, seq, at, mono_ms: Date.parse(at), agent };
+  const event = getSharedRedactor().redactJson(jsonText);
+  return `${JSON.stringify({ ...members, task_id: taskId, log_seq: seq }).slice(0, -1)},"event":${event}}`;
+}

@@ -1,0 +1,45 @@
+/**
+ * Demo application that imports the Colloquy package in the same way as an external application. The demo
+ * contains an ADK agent with tools, an agent written as an async generator, and a planner and a solver that
+ * exchange message cards. The agents of the demo use a language model if an API key is set, and otherwise a
+ * scripted model.
+ */
+import type { LlmAgent } from "@google/adk";
+import type { Agent } from "../../engine/index.ts";
+import type { TutorRecord } from "./tutor.ts";
+
+export interface DemoApplication {
+  /** Demo agents by agent ID. */
+  agents: { assistant: Agent; writer: Agent; tutor: Agent };
+  /** URLs of the tutor's planner and solver. */
+  roleUrls: readonly string[];
+  /** Text that tells users which model the agents use. */
+  modelDescription: string;
+  /** A sample problem for the tutor. */
+  sampleProblem: string;
+  /** Flow diagram of the message cards, or `undefined` if the problem has not been solved. */
+  flowDiagram: string | undefined;
+  close: () => Promise<void>;
+}
+
+/**
+ * Creates the demo. The function `toAgent` converts the assistant to an engine agent. `record` receives the traffic
+ * between the planner and the solver. Rejects if the optional peer dependency `@google/adk` is not installed.
+ */
+export async function createDemo(
+  toAgent: (assistant: LlmAgent) => Promise<Agent>,
+  model: string | undefined,
+  env: Record<string, string | undefined>,
+  record?: TutorRecord,
+): Promise<DemoApplication> {
+  const [{ createAssistant }, { chooseModel }, { createTutor }, { writerAgent: writer }] = await Promise.all([
+    import("./assistant.ts"),
+    import("./choose-model.ts"),
+    import("./tutor.ts"),
+    import("./writer.ts"),
+  ]);
+  const { llm, description: modelDescription, isReal } = chooseModel(model, env);
+  const assistant = await toAgent(await createAssistant(llm));
+  const { agent: tutor, ...rest } = await createTutor(isReal ? llm : undefined, record);
+  return { agents: { assistant, writer, tutor }, modelDescription, ...rest };
+}

@@ -1,0 +1,110 @@
+import type { VNode } from "preact";
+import { useRef } from "preact/hooks";
+import { getCardTypeClass, toDict } from "../../../cards/index.ts";
+import { useCopyHotkeys } from "../parts/copy-text.ts";
+import type { JsonValue } from "../../../protocol/index.ts";
+import { AgentText } from "./agent-text.tsx";
+import type { PageCard, PageSample } from "./model/run-model.ts";
+import { formatDuration } from "./text-format.ts";
+
+interface CardInspectorProps {
+  readonly sample: PageSample;
+  readonly pageCard: PageCard;
+  readonly onSelect: (pageCard: PageCard) => void;
+  readonly announce: (text: string) => void;
+}
+
+/** The content, the metadata, the transport fields, and the JSON of a message card. */
+export function CardInspector({ sample, pageCard, onSelect, announce }: CardInspectorProps): VNode {
+  const { card } = pageCard;
+  const { in_reply_to: causeId } = card.metadata;
+  const cause =
+    causeId === undefined ? undefined : sample.cards.find((other) => other.card.metadata.card_id === causeId);
+  const json = formatCardJson(pageCard);
+  const code = useRef<HTMLElement>(null);
+  useCopyHotkeys(
+    { name: "the card id", text: () => card.metadata.card_id ?? "" },
+    { name: "the card as JSON", text: () => json },
+  );
+  const copyJson = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(json);
+      announce("Copied.");
+    } catch {
+      if (code.current) getSelection()?.selectAllChildren(code.current);
+      announce("The browser does not allow copying. The text is selected.");
+    }
+  };
+  return (
+    <>
+      <header class={`card-head ${getCardTypeClass(card.message_type)}`}>
+        <span class="badge">
+          <AgentText text={card.message_type} />
+        </span>
+        <h2>Card {sample.cards.indexOf(pageCard) + 1}</h2>
+        <p>
+          <AgentText text={card.sender} /> → <AgentText text={card.recipient} />
+        </p>
+      </header>
+      <p class="content" dir="auto">
+        <AgentText text={card.content} />
+      </p>
+      <dl class="metadata">
+        {listFields(pageCard).map(([name, value], index) => (
+          <div key={index}>
+            <dt>
+              <AgentText text={name} />
+            </dt>
+            <dd>
+              <AgentText text={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {cause && (
+        <button type="button" class="link" onClick={() => onSelect(cause)}>
+          {card.recipient === cause.card.sender ? "reply to" : "result of"} card{" "}
+          {sample.cards.indexOf(cause) + 1}
+        </button>
+      )}
+      <details class="raw" open>
+        <summary>JSON</summary>
+        <button type="button" class="copy" onClick={() => void copyJson()}>
+          Copy
+        </button>
+        <pre dir="ltr" tabIndex={0}>
+          <code ref={code}>{json}</code>
+        </pre>
+      </details>
+    </>
+  );
+}
+
+/** Returns the times, the metadata, and the transport fields of a message card. */
+function listFields({ card, line, sentMs, arrivedMs }: PageCard): [name: string, value: string][] {
+  return [
+    ["sent", card.timestamp],
+    ...(arrivedMs > sentMs ? [["in transit", formatDuration(arrivedMs - sentMs)] as [string, string]] : []),
+    ...Object.entries(card.metadata).map(([name, value]): [string, string] => [
+      name,
+      formatFieldValue(value),
+    ]),
+    ...(line.dir === "out" ? [] : [["recorded by", `${line.at_role} (${line.dir})`] as [string, string]]),
+    ...Object.entries(line.a2a ?? {}).map(([name, value]): [string, string] => [
+      `A2A ${name}`,
+      formatFieldValue(value),
+    ]),
+  ];
+}
+
+/** Formats the six members of a message card as JSON and escapes characters that change the text direction. */
+function formatCardJson({ card }: PageCard): string {
+  return JSON.stringify(toDict(card), null, 2).replaceAll(
+    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function formatFieldValue(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,74 @@
+import type { VNode } from "preact";
+import { computeCriticalPathDuration, RUN_FINDING_KINDS } from "../../../cards/index.ts";
+import { AgentText } from "./agent-text.tsx";
+import { LabeledValue } from "../flow/labeled-value.tsx";
+import type { PageSample } from "./model/run-model.ts";
+import type { SampleCriticalPathAndFindings } from "./model/sample-critical-path-and-findings.ts";
+import { formatCount, formatDuration, formatSampleId, formatTokenTotal, pluralize } from "./text-format.ts";
+
+interface SampleHeaderProps {
+  readonly sample: PageSample;
+  readonly analysis: SampleCriticalPathAndFindings;
+}
+
+/** The question, the outcome, the figures, and the findings of a problem. */
+export function SampleHeader({ sample, analysis }: SampleHeaderProps): VNode {
+  const { summary, criticalPath, criticalCards, findings } = analysis;
+  return (
+    <div id="head">
+      <h2 id="sample-title" tabIndex={-1}>
+        <AgentText text={formatSampleId(sample.id)} />
+      </h2>
+      <p class="question" dir="auto">
+        <AgentText text={summary.question} />
+      </p>
+      <p class="card-facts">
+        <SampleOutcome sample={sample} outcome={summary.outcome} />
+        <LabeledValue name="cards" value={formatCount(summary.cardCount)} />
+        <LabeledValue name="tokens" value={formatTokenTotal(summary.tokens)} />
+        <LabeledValue name="time" value={formatDuration(summary.durationMs)} />
+        {criticalPath.length > 0 && (
+          <LabeledValue
+            name="critical path"
+            value={`${pluralize(criticalCards.size, "card")}, ${formatDuration(computeCriticalPathDuration(criticalPath))}, shown in bold`}
+          />
+        )}
+      </p>
+      {findings.map(({ kind, what }, index) => (
+        <p key={index} class={RUN_FINDING_KINDS[kind].isViolation ? "finding broken" : "finding"}>
+          <AgentText text={what} />
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function SampleOutcome({
+  sample,
+  outcome,
+}: {
+  readonly sample: PageSample;
+  readonly outcome: string;
+}): VNode {
+  const { score, skip } = sample;
+  if (score)
+    return (
+      <>
+        <span class={`verdict ${outcome}`}>{outcome}</span>
+        <LabeledValue name="answer" value={score.predicted ?? "none found"} />
+        <LabeledValue name="gold" value={score.gold} />
+        {score.error !== undefined && <LabeledValue name="error" value={score.error} />}
+        {Object.entries(score.measures ?? {}).map(([name, value]) => (
+          <LabeledValue key={name} name={name} value={value.toFixed(3)} />
+        ))}
+      </>
+    );
+  if (skip)
+    return (
+      <>
+        <span class="verdict">skipped</span>
+        <LabeledValue name="error" value={skip.error} />
+      </>
+    );
+  return <span class="verdict">not scored</span>;
+}

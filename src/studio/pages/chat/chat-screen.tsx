@@ -1,0 +1,209 @@
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useHotkeys } from "../app/hotkeys.ts";
+import { usePageState } from "../app/page-state.ts";
+import { formatRoute } from "../app/route.ts";
+import { AgentText } from "../cards/agent-text.tsx";
+import { toSingleLine } from "../../../cards/index.ts";
+import type { ConsoleAgent } from "../../console-api/index.ts";
+import type { Part } from "../../../protocol/index.ts";
+import { Notice } from "../parts/notice.tsx";
+import type { TrafficActions } from "../source/traffic-source.ts";
+import { chatDraft } from "./chat-draft.ts";
+import type { ChatTurn } from "./chat-turn.ts";
+import { Composer } from "./composer.tsx";
+import { type Conversation, openConversation, startConversation } from "./conversation.ts";
+import { TurnView, useTurnAnnouncements } from "./turn-view.tsx";
+
+const NO_PARTS: readonly Part[] = [];
+/** Distance from the end of the transcript within which new content scrolls into view, in pixels. */
+const FOLLOW_DISTANCE_PX = 80;
+
+/** A conversation with an agent. The route is `#/chat/AGENT`. */
+export function ChatScreen(): VNode {
+  const page = usePageState();
+  const { actions } = page.source;
+  const usable = page.agents.value.filter(({ isRecorded }) => !isRecorded);
+  const [agentId] = page.route.value.segments;
+  const agent = agentId === undefined ? usable[0] : page.findAgent(agentId);
+  if (actions === undefined || !page.source.session.canAct)
+    return (
+      <Notice tone="idle" title="A record accepts no messages">
+        Open a console to send messages.
+      </Notice>
+    );
+  if (agent === undefined || agent.isRecorded)
+    return (
+      <Notice tone="idle" title="There is no agent to talk to">
+        <a class="button" href={formatRoute("agents")}>
+          Add an agent
+        </a>
+      </Notice>
+    );
+  return <AgentChat key={agent.id} agent={agent} usableAgents={usable} actions={actions} />;
+}
+
+interface AgentChatProps {
+  readonly agent: ConsoleAgent;
+  readonly usableAgents: readonly ConsoleAgent[];
+  readonly actions: TrafficActions;
+}
+
+function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
+  const page = usePageState();
+  const [conversation, setConversation] = useState(() => openConversation(agent.id, actions));
+  const [draft, setDraft] = useState<{
+    readonly parts: readonly Part[];
+    readonly referenceTaskIds: readonly string[];
+  }>({
+    parts: NO_PARTS,
+    referenceTaskIds: [],
+  });
+  const version = conversation.version.value;
+  useTurnAnnouncements(conversation, version);
+  const prepared = chatDraft.value;
+  useEffect(() => {
+    if (prepared?.agentId !== agent.id) return;
+    chatDraft.value = undefined;
+    setConversation(startConversation(agent.id, actions, prepared.contextId));
+    setDraft(prepared);
+  }, [prepared, agent.id, actions]);
+
+  const startNew = (): void => {
+    setConversation(startConversation(agent.id, actions));
+    setDraft({ parts: NO_PARTS, referenceTaskIds: [] });
+  };
+  const last = conversation.turns.at(-1);
+  useHotkeys([
+    { keys: "n", label: "New conversation", run: startNew },
+    { keys: "x", label: "Cut the connection", run: () => last && conversation.cut(last) },
+    { keys: ".", label: "Stop the agent", run: () => last?.isActive && conversation.stop(last) },
+  ]);
+  const send = (parts: readonly Part[]): void => {
+    const taskId = last?.isWaiting ? last.task?.id : undefined;
+    conversation.send(parts, { taskId, referenceTaskIds: draft.referenceTaskIds });
+    setDraft({ parts: NO_PARTS, referenceTaskIds: [] });
+  };
+  const edit = (turn: ChatTurn): void =>
+    setDraft({
+      parts: [...turn.sent.parts],
+      referenceTaskIds: turn.task === undefined ? [] : [turn.task.id],
+    });
+  return (
+    <div class="chat-screen">
+      <header class="chat-header">
+        <h1 class="screen-reader-only">Chat</h1>
+        <label>
+          Agent{" "}
+          <select
+            value={agent.id}
+            onChange={({ currentTarget }) => page.navigate("chat", [currentTarget.value])}
+          >
+            {usableAgents.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {toSingleLine(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" onClick={startNew}>
+          New conversation
+        </button>
+        {agent.status !== "connected" && (
+          <span class="badge" data-tone={agent.status === "unreachable" ? "bad" : "warn"}>
+            {agent.status}
+          </span>
+        )}
+      </header>
+      <Transcript
+        conversation={conversation}
+        version={version}
+        agent={agent}
+        onEdit={edit}
+        onSuggest={send}
+      />
+      <Composer initialParts={draft.parts} onSend={send} />
+    </div>
+  );
+}
+
+interface TranscriptProps {
+  readonly conversation: Conversation;
+  readonly version: number;
+  readonly agent: ConsoleAgent;
+  readonly onEdit: (turn: ChatTurn) => void;
+  readonly onSuggest: (parts: readonly Part[]) => void;
+}
+
+function Transcript({ conversation, version, agent, onEdit, onSuggest }: TranscriptProps): VNode {
+  const scroller = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const { turns } = conversation;
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    if (list.current === null) return undefined;
+    // Markdown and images change the height after they are rendered.
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+    });
+    observer.observe(list.current);
+    return () => observer.disconnect();
+  }, []);
+  const onScroll = (): void => {
+    const element = scroller.current;
+    if (element)
+      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOW_DISTANCE_PX;
+  };
+  return (
+    <div
+      class="transcript"
+      ref={scroller}
+      onScroll={onScroll}
+      tabIndex={0}
+      role="log"
+      aria-label="Conversation"
+      aria-live="off"
+    >
+      {turns.length === 0 && <EmptyConversation agent={agent} onSuggest={onSuggest} />}
+      <ol ref={list}>
+        {turns.map((turn, index) => (
+          <TurnView
+            key={turn.key}
+            turn={turn}
+            conversation={conversation}
+            isLast={index === turns.length - 1}
+            version={version}
+            onEdit={onEdit}
+          />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function EmptyConversation({ agent, onSuggest }: Pick<TranscriptProps, "agent" | "onSuggest">): VNode {
+  const examples = agent.skills.flatMap(({ examples = [] }) => examples).slice(0, 6);
+  return (
+    <div class="empty-chat">
+      <h2>
+        <AgentText text={agent.name} />
+      </h2>
+      {agent.description !== undefined && (
+        <p>
+          <AgentText text={agent.description} />
+        </p>
+      )}
+      {examples.length > 0 && (
+        <ul class="suggestions" aria-label="Examples">
+          {examples.map((example) => (
+            <li key={example}>
+              <button type="button" onClick={() => onSuggest([{ text: example }])}>
+                <AgentText text={example} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

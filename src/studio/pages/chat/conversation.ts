@@ -1,0 +1,148 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+import type { JsonObject, Message, Part } from "../../../protocol/index.ts";
+import type { TrafficLine } from "../../../observe/trace/index.ts";
+import { createFrameScheduler } from "../parts/frame-scheduler.ts";
+import { formatError } from "../parts/notice.tsx";
+import type { TrafficActions } from "../source/traffic-source.ts";
+import { ChatTurn } from "./chat-turn.ts";
+
+const MAX_RESUME_ATTEMPTS = 5;
+const FIRST_RESUME_DELAY_MS = 500;
+
+/** Where a message belongs. */
+export interface MessageAddress {
+  /** The waiting task that the message answers. */
+  readonly taskId?: string | undefined;
+  readonly referenceTaskIds?: readonly string[];
+}
+
+/** The turns of one context with an agent. The conversation continues while the user looks at other screens. */
+export class Conversation {
+  readonly agentId: string;
+  readonly turns: ChatTurn[] = [];
+  contextId: string | undefined;
+  readonly #actions: TrafficActions;
+  readonly #version = signal(0);
+  readonly #knownMessageIds = new Set<string>();
+  readonly #aborts = new Map<string, AbortController>();
+  readonly #scheduleRender = createFrameScheduler(() => {
+    this.#version.value += 1;
+  });
+
+  constructor(agentId: string, actions: TrafficActions) {
+    this.agentId = agentId;
+    this.#actions = actions;
+  }
+
+  /** Changes with each change of a turn. */
+  get version(): ReadonlySignal<number> {
+    return this.#version;
+  }
+
+  /** Sends a message and follows its turn. */
+  send(parts: readonly Part[], { taskId, referenceTaskIds = [] }: MessageAddress = {}): void {
+    const message: Message = {
+      messageId: crypto.randomUUID(),
+      role: "ROLE_USER",
+      parts: [...parts],
+      ...(this.contextId === undefined ? {} : { contextId: this.contextId }),
+      ...(taskId === undefined ? {} : { taskId }),
+      ...(referenceTaskIds.length === 0 ? {} : { referenceTaskIds: [...referenceTaskIds] }),
+    };
+    const turn = new ChatTurn(message, this.#knownMessageIds, performance.now());
+    this.turns.push(turn);
+    this.#scheduleRender();
+    const request = { message: message as unknown as JsonObject };
+    void this.#follow(turn, (signal) => this.#actions.sendMessage(this.agentId, request, signal));
+  }
+
+  /** Subscribes to the task of a turn again, after its last event. */
+  resume(turn: ChatTurn): void {
+    const { task } = turn;
+    if (task === undefined) return;
+    void this.#follow(turn, (signal) => this.#actions.subscribe(this.agentId, task.id, turn.lastSeq, signal));
+  }
+
+  /** Cancels the task of a turn. Without a task, only the stream ends. */
+  stop(turn: ChatTurn): void {
+    turn.status = "stopped";
+    const { task } = turn;
+    if (task === undefined) this.#aborts.get(turn.key)?.abort();
+    else
+      this.#actions.cancelTask(this.agentId, task.id).catch((error: unknown) => {
+        turn.error = formatError(error);
+        this.#scheduleRender();
+      });
+    this.#scheduleRender();
+  }
+
+  /** Breaks the connection of a turn's stream, so that the user can watch the client resume the stream. */
+  cut(turn: ChatTurn): void {
+    if (turn.call === undefined) return;
+    this.#actions.cutStream(this.agentId, turn.call).catch((error: unknown) => {
+      turn.error = formatError(error);
+      this.#scheduleRender();
+    });
+  }
+
+  async #follow(
+    turn: ChatTurn,
+    open: (signal: AbortSignal) => AsyncIterable<readonly TrafficLine[]>,
+    attempt = 1,
+  ): Promise<void> {
+    const controller = new AbortController();
+    this.#aborts.set(turn.key, controller);
+    try {
+      for await (const lines of open(controller.signal)) {
+        for (const line of lines) turn.addLine(line, performance.now());
+        this.contextId = turn.task?.contextId ?? this.contextId;
+        this.#scheduleRender();
+      }
+      turn.end();
+    } catch (error) {
+      if (controller.signal.aborted) turn.end();
+      else await this.#handleFailure(turn, error, attempt);
+    }
+    this.#scheduleRender();
+  }
+
+  /** The task continues on the server when a connection breaks. Only a lost connection is worth another attempt. */
+  async #handleFailure(turn: ChatTurn, error: unknown, attempt: number): Promise<void> {
+    const { task } = turn;
+    const isConnectionLost =
+      !(error instanceof Error && "reason" in error) || error.reason === "CONNECTION_LOST";
+    if (task === undefined || turn.isTaskOver || !isConnectionLost || attempt > MAX_RESUME_ATTEMPTS) {
+      turn.fail(formatError(error));
+      return;
+    }
+    turn.status = "cut";
+    turn.error = `The connection to the console is lost. Attempt ${attempt} of ${MAX_RESUME_ATTEMPTS}.`;
+    this.#scheduleRender();
+    await new Promise((resolve) => setTimeout(resolve, FIRST_RESUME_DELAY_MS * 2 ** (attempt - 1)));
+    turn.error = undefined;
+    await this.#follow(
+      turn,
+      (signal) => this.#actions.subscribe(this.agentId, task.id, turn.lastSeq, signal),
+      attempt + 1,
+    );
+  }
+}
+
+const conversationsByAgent = new Map<string, Conversation>();
+
+/** Returns the current conversation with an agent. */
+export function openConversation(agentId: string, actions: TrafficActions): Conversation {
+  return conversationsByAgent.get(agentId) ?? startConversation(agentId, actions);
+}
+
+/** Starts a new conversation with an agent, in the given context or in a new one. */
+export function startConversation(
+  agentId: string,
+  actions: TrafficActions,
+  contextId?: string,
+): Conversation {
+  const conversation = new Conversation(agentId, actions);
+  conversation.contextId = contextId;
+  conversationsByAgent.set(agentId, conversation);
+  return conversation;
+}

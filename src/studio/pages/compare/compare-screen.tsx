@@ -1,0 +1,227 @@
+import type { VNode } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { usePageState } from "../app/page-state.ts";
+import { AgentText } from "../cards/agent-text.tsx";
+import { formatCount, formatDuration } from "../cards/text-format.ts";
+import { analyzeFlow } from "../flow/analyze-flow.ts";
+import { FigureTable } from "../flow/figure-table.tsx";
+import { TaskPicker } from "../flow/task-picker.tsx";
+import { getTrafficFeed, useLoadedTask } from "../flow/traffic-feed.ts";
+import { listUsage } from "../flow/traffic-drawings.ts";
+import { Notice } from "../parts/notice.tsx";
+import {
+  alignTaskSequences,
+  compareTasks,
+  formatState,
+  getTaskPeriod,
+  listTaskSequence,
+  summarizeTask,
+  type SequenceItem,
+  type TaskSummary,
+  type TrafficModel,
+  type TrafficTask,
+} from "../../../observe/trace/index.ts";
+import { TextDiff } from "./text-diff.tsx";
+
+/** Largest number of aligned messages that the screen shows. */
+const MAX_SHOWN_STEPS = 400;
+
+/**
+ * The screen Compare: two tasks side by side, with the agents that they called. The route is
+ * `#/compare?a=TASK&agent=AGENT&b=TASK`. `agent` is the agent of task `a`.
+ */
+export function CompareScreen(): VNode {
+  const state = usePageState();
+  const { params } = state.route.value;
+  const feed = useMemo(() => getTrafficFeed(state), [state]);
+  useEffect(() => () => feed.release(), [feed]);
+  useLoadedTask(feed, params["agent"], params["a"]);
+  const { model } = feed.snapshot.value;
+  const { roots } = useMemo(() => analyzeFlow(model, undefined), [model, feed.snapshot.value]);
+  // Without a choice, the two newest tasks are compared, the older one first.
+  const first = findChosenTask(model, params["a"]) ?? roots[1];
+  const second = findChosenTask(model, params["b"]) ?? roots.find((task) => task !== first);
+  return (
+    <div class="compare-screen">
+      <h1>Compare</h1>
+      <div class="compare-pickers">
+        <TaskPicker
+          label="First"
+          roots={roots}
+          task={first}
+          onPick={(task) => state.replaceParams({ a: task?.id })}
+        />
+        <TaskPicker
+          label="Second"
+          roots={roots}
+          task={second}
+          onPick={(task) => state.replaceParams({ b: task?.id })}
+        />
+      </div>
+      {first && second && first !== second ? (
+        <Comparison model={model} first={first} second={second} />
+      ) : (
+        <Notice tone="idle" title="Two tasks are needed">
+          The page has seen {formatCount(roots.length)} tasks. Send a message twice, or open records of two
+          runs with colloquy trace html.
+        </Notice>
+      )}
+    </div>
+  );
+}
+
+function findChosenTask(model: TrafficModel, id: string | undefined): TrafficTask | undefined {
+  return id === undefined ? undefined : model.findTask(id);
+}
+
+interface ComparisonProps {
+  readonly model: TrafficModel;
+  readonly first: TrafficTask;
+  readonly second: TrafficTask;
+}
+
+function Comparison({ model, first, second }: ComparisonProps): VNode {
+  const comparison = useMemo(
+    () => compareTasks(summarizeTask(model, first), summarizeTask(model, second)),
+    [model, first, second, first.version, second.version],
+  );
+  const differences: readonly string[] = comparison.differences;
+  const [a, b] = [comparison.first, comparison.second];
+  const artifactIds = [...new Set([...Object.keys(a.artifacts), ...Object.keys(b.artifacts)])];
+  return (
+    <>
+      <section>
+        <h2>Facts</h2>
+        <FigureTable
+          head={["fact", "first", "second", "difference"]}
+          rows={SUMMARY_ROWS.map(({ name, label, format, measure }) => [
+            label,
+            <AgentText text={format(a)} />,
+            <AgentText text={format(b)} />,
+            measure
+              ? formatDelta(measure(b) - measure(a), name)
+              : differences.includes(name) && <strong class="different">≠ different</strong>,
+          ])}
+        />
+      </section>
+      <section>
+        <h2>Artifacts</h2>
+        {artifactIds.length === 0 && <p class="soft">Neither task has an artifact.</p>}
+        {artifactIds.map((id) => {
+          const [before = "", after = ""] = [a.artifacts[id], b.artifacts[id]];
+          return (
+            <article key={id}>
+              <h3>
+                <AgentText text={id} /> <span class="soft">{before === after ? "equal" : "different"}</span>
+              </h3>
+              <TextDiff first={before} second={after} />
+            </article>
+          );
+        })}
+      </section>
+      <AlignedMessages model={model} first={first} second={second} />
+    </>
+  );
+}
+
+/** A row of the table of facts. Rows with `measure` show the difference of a number. */
+interface SummaryRow {
+  readonly name: keyof TaskSummary;
+  readonly label: string;
+  readonly format: (task: TaskSummary) => string;
+  readonly measure?: (task: TaskSummary) => number;
+}
+
+const SUMMARY_ROWS: readonly SummaryRow[] = [
+  { name: "agent", label: "agent", format: ({ agent }) => agent },
+  { name: "state", label: "state", format: ({ state }) => formatState(state ?? "unknown") },
+  {
+    name: "durationMs",
+    label: "time",
+    format: ({ durationMs }) => formatDuration(durationMs),
+    measure: ({ durationMs }) => durationMs,
+  },
+  { name: "states", label: "states", format: ({ states }) => states.map(formatState).join(", ") },
+  {
+    name: "events",
+    label: "events",
+    format: ({ events }) => formatCount(events),
+    measure: ({ events }) => events,
+  },
+  {
+    name: "usage",
+    label: "tokens and cost",
+    format: ({ usage }) => listUsage(usage).join(" · ") || "–",
+    measure: ({ usage }) => usage.inputTokens + usage.outputTokens,
+  },
+  {
+    name: "calledAgents",
+    label: "called agents",
+    format: ({ calledAgents }) => calledAgents.join(", ") || "–",
+  },
+  { name: "toolCalls", label: "tools", format: ({ toolCalls }) => toolCalls.join(", ") || "–" },
+  {
+    name: "marks",
+    label: "marks",
+    format: ({ marks }) =>
+      Object.entries(marks)
+        .map(([kind, count]) => `${count} ${kind}`)
+        .join(", ") || "–",
+  },
+];
+
+function formatDelta(delta: number, name: keyof TaskSummary): string {
+  if (delta === 0) return "–";
+  const sign = delta > 0 ? "+" : "−";
+  return `${sign}${name === "durationMs" ? formatDuration(Math.abs(delta)) : formatCount(Math.abs(delta))}`;
+}
+
+function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
+  const steps = useMemo(() => {
+    return alignTaskSequences(listTaskSequence(model, first), listTaskSequence(model, second));
+  }, [model, first, second, first.version, second.version]);
+  const [firstStart, secondStart] = [getTaskPeriod(first).startMs, getTaskPeriod(second).startMs];
+  const different = steps.filter(({ isEqual }) => !isEqual).length;
+  return (
+    <section>
+      <h2>Messages</h2>
+      <p class="soft">
+        {different === 0
+          ? "Both tasks have the same messages."
+          : `${formatCount(different)} of ${formatCount(steps.length)} messages differ.`}
+      </p>
+      <FigureTable
+        head={["change", "first", "after", "second", "after", "difference"]}
+        rows={steps.slice(0, MAX_SHOWN_STEPS).map((step) => {
+          const firstMs = step.first && step.first.startMs - firstStart;
+          const secondMs = step.second && step.second.startMs - secondStart;
+          return [
+            <span class={step.isEqual ? "soft" : "different"}>
+              {step.isEqual
+                ? "="
+                : step.first
+                  ? step.second
+                    ? "≠ changed"
+                    : "− only first"
+                  : "+ only second"}
+            </span>,
+            <StepLabel step={step.first} />,
+            firstMs === undefined ? "" : formatDuration(firstMs),
+            <StepLabel step={step.second} />,
+            secondMs === undefined ? "" : formatDuration(secondMs),
+            firstMs === undefined || secondMs === undefined
+              ? ""
+              : formatDelta(secondMs - firstMs, "durationMs"),
+          ];
+        })}
+      />
+      {steps.length > MAX_SHOWN_STEPS && (
+        <p class="hint">{formatCount(steps.length - MAX_SHOWN_STEPS)} more messages</p>
+      )}
+    </section>
+  );
+}
+
+function StepLabel({ step }: { readonly step: SequenceItem | undefined }): VNode | null {
+  return step ? <AgentText text={`${step.from} → ${step.to}: ${step.label}`} /> : null;
+}

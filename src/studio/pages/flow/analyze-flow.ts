@@ -1,0 +1,54 @@
+import {
+  computeTaskCriticalPath,
+  type CriticalPathStep,
+  getTaskPeriod,
+  listTaskFamily,
+  type TrafficExchange,
+  type TrafficModel,
+  type TrafficTask,
+} from "../../../observe/trace/index.ts";
+import { listRootTasks } from "./list-root-tasks.ts";
+
+/** The part of the traffic that the screen Flow shows. */
+export interface FlowAnalysis {
+  readonly model: TrafficModel;
+  /** Tasks that no other task started, newest first. */
+  readonly roots: readonly TrafficTask[];
+  /** The chosen task, or `undefined` for all traffic. */
+  readonly task: TrafficTask | undefined;
+  /** Keys of the chosen task and of the tasks that it started, or `undefined` for all traffic. */
+  readonly taskKeys: ReadonlySet<string> | undefined;
+  /** The shown tasks in the order of time. */
+  readonly tasks: readonly TrafficTask[];
+  readonly exchanges: readonly TrafficExchange[];
+  /** The task of the critical path: the chosen task, or the newest root. */
+  readonly pathTask: TrafficTask | undefined;
+  readonly path: readonly CriticalPathStep[];
+  /** Time from the start of the first task to the end of the last task, in milliseconds. */
+  readonly durationMs: number;
+}
+
+/** Chooses the part of the traffic that belongs to a task. An unknown or missing `taskId` chooses all traffic. */
+export function analyzeFlow(model: TrafficModel, taskId: string | undefined): FlowAnalysis {
+  const roots = listRootTasks(model);
+  const task = taskId === undefined ? undefined : model.findTask(taskId);
+  const taskKeys = task && new Set(listTaskFamily(model, task).map(({ key }) => key));
+  const tasks = [...model.tasks.values()]
+    .filter(({ key }) => taskKeys === undefined || taskKeys.has(key))
+    .toSorted((a, b) => a.startMs - b.startMs);
+  const pathTask = task ?? roots[0];
+  const periods = tasks.map(getTaskPeriod);
+  const startMs = tasks[0]?.startMs ?? 0;
+  const endMs = periods.reduce((latest, period) => Math.max(latest, period.endMs), startMs);
+  return {
+    model,
+    roots,
+    task,
+    taskKeys,
+    tasks,
+    exchanges: model.exchanges.filter(({ taskKey = "" }) => taskKeys === undefined || taskKeys.has(taskKey)),
+    pathTask,
+    path: pathTask ? computeTaskCriticalPath(model, pathTask) : [],
+    durationMs: tasks.length > 0 ? endMs - startMs : 0,
+  };
+}

@@ -1,0 +1,151 @@
+import type { VNode } from "preact";
+import { useMemo } from "preact/hooks";
+import { AgentText } from "../cards/agent-text.tsx";
+import { formatCount, formatDuration, formatPercent } from "../cards/text-format.ts";
+import { shortenId } from "../parts/identifier.tsx";
+import {
+  buildTrafficGraph,
+  listTaskActivities,
+  summarizeCriticalPath,
+  type TaskActivity,
+  type TrafficTask,
+} from "../../../observe/trace/index.ts";
+import type { FlowAnalysis } from "./analyze-flow.ts";
+import { FigureTable } from "./figure-table.tsx";
+import { computeQuantile, listUsage, WAIT_LABELS } from "./traffic-drawings.ts";
+
+/** Largest number of steps of the critical path that the view shows. */
+const MAX_STEPS = 200;
+
+interface PathViewProps {
+  readonly flow: FlowAnalysis;
+  readonly onOpenTask: (task: TrafficTask) => void;
+}
+
+/** The critical path of a task, what the tasks waited for, and the cost of each hop. */
+export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
+  const { model, path, pathTask, tasks, taskKeys } = flow;
+  const shares = useMemo(() => summarizeCriticalPath(path), [path]);
+  const waits = useMemo(() => sumActivities(flow), [flow]);
+  const { edges } = useMemo(() => buildTrafficGraph(model, taskKeys), [model, flow]);
+  const start = path[0]?.startMs ?? 0;
+  const total = (path.at(-1)?.endMs ?? start) - start;
+  return (
+    <div class="path-view">
+      {pathTask && (
+        <section>
+          <h2>
+            Critical path of <AgentText text={`${pathTask.agent ?? "agent"} ${shortenId(pathTask.id)}`} />:{" "}
+            {formatDuration(total)}
+          </h2>
+          <p class="soft">
+            Each step determined how long the task took. A faster step makes the task faster.
+          </p>
+          <ol class="path-bar" aria-label="Shares of the critical path">
+            {shares.map(({ kind, name, durationMs, share }) => (
+              <li
+                key={`${kind} ${name}`}
+                class={PATH_COLOR_CLASSES[kind]}
+                style={{ flexGrow: Math.max(share, 0.01) }}
+              >
+                <span>
+                  <AgentText text={formatStep(kind, name)} /> {formatPercent(share)}
+                </span>
+                <span class="soft">{formatDuration(durationMs)}</span>
+              </li>
+            ))}
+          </ol>
+          <FigureTable
+            head={["after", "step", "time", "share", "task"]}
+            rows={path.slice(0, MAX_STEPS).map(({ kind, name, taskKey, startMs, endMs }) => {
+              const stepTask = model.tasks.get(taskKey);
+              return [
+                formatDuration(startMs - start),
+                <AgentText text={formatStep(kind, name)} />,
+                formatDuration(endMs - startMs),
+                formatPercent(total > 0 ? (endMs - startMs) / total : 0),
+                stepTask && (
+                  <button type="button" class="link" onClick={() => onOpenTask(stepTask)}>
+                    <AgentText text={`${stepTask.agent ?? "agent"} ${shortenId(stepTask.id)}`} />
+                  </button>
+                ),
+              ];
+            })}
+          />
+          {path.length > MAX_STEPS && <p class="hint">{formatCount(path.length - MAX_STEPS)} more steps</p>}
+        </section>
+      )}
+      {waits.length > 0 && (
+        <section>
+          <h2>What {tasks.length === 1 ? "the task" : `${formatCount(tasks.length)} tasks`} waited for</h2>
+          <FigureTable
+            head={["for", "times", "total", "longest"]}
+            rows={waits.map(({ kind, name, count, totalMs, longestMs }) => [
+              <AgentText text={formatStep(kind, name)} />,
+              formatCount(count),
+              formatDuration(totalMs),
+              formatDuration(longestMs),
+            ])}
+          />
+        </section>
+      )}
+      <section>
+        <h2>Hops</h2>
+        <FigureTable
+          head={["from", "to", "requests", "errors", "median", "95th percentile", "bytes", "spent"]}
+          rows={edges.map(({ from, to, count, errors, durationsMs, bytes, usage }) => [
+            <AgentText text={from} />,
+            <AgentText text={to} />,
+            formatCount(count),
+            formatCount(errors),
+            durationsMs.length > 0 ? formatDuration(computeQuantile(durationsMs, 0.5)) : "–",
+            durationsMs.length > 0 ? formatDuration(computeQuantile(durationsMs, 0.95)) : "–",
+            bytes > 0 ? formatCount(bytes) : "–",
+            listUsage(usage).join(" · ") || "–",
+          ])}
+        />
+      </section>
+    </div>
+  );
+}
+
+const PATH_COLOR_CLASSES: Readonly<Record<TaskActivity["kind"] | "own", string>> = {
+  own: "request",
+  agent: "response",
+  model: "model",
+  retry: "failure",
+  tool: "tool",
+  user: "other",
+  queue: "other",
+};
+
+function formatStep(kind: TaskActivity["kind"] | "own", name: string): string {
+  return name === "" ? WAIT_LABELS[kind] : `${name} (${WAIT_LABELS[kind]})`;
+}
+
+/** Time that tasks waited for one party. Waits may overlap. */
+interface WaitSum {
+  readonly kind: TaskActivity["kind"];
+  readonly name: string;
+  readonly count: number;
+  readonly totalMs: number;
+  readonly longestMs: number;
+}
+
+/** Adds up the activities of all shown tasks by kind and party, longest total first. */
+function sumActivities({ model, tasks }: FlowAnalysis): WaitSum[] {
+  const sums = new Map<string, WaitSum>();
+  for (const task of tasks)
+    for (const { kind, name, startMs, endMs } of listTaskActivities(model, task)) {
+      const key = JSON.stringify([kind, name]);
+      const sum = sums.get(key) ?? { kind, name, count: 0, totalMs: 0, longestMs: 0 };
+      const durationMs = endMs - startMs;
+      sums.set(key, {
+        ...sum,
+        count: sum.count + 1,
+        totalMs: sum.totalMs + durationMs,
+        longestMs: Math.max(sum.longestMs, durationMs),
+      });
+    }
+  return [...sums.values()].toSorted((a, b) => b.totalMs - a.totalMs);
+}

@@ -1,0 +1,36 @@
+import type { TrafficLine } from "../../observe/trace/index.ts";
+import type { CardRunData } from "./cards/card-run-data.ts";
+
+/**
+ * The data of a page without a console. The page contains the data as JSON.
+ *
+ * - `record`: traffic lines, and lines of the card protocol, that the page contains.
+ * - `watch`: lines that a server streams to the page.
+ */
+export type PageData =
+  | {
+      readonly mode: "record";
+      readonly name: string;
+      readonly version: string;
+      readonly firstScreen?: string;
+      readonly lines: readonly TrafficLine[];
+      /** Data of the card protocol, which the screens in `cards/` read. */
+      readonly cards?: CardRunData;
+    }
+  | {
+      readonly mode: "watch";
+      readonly name: string;
+      readonly version: string;
+      readonly firstScreen?: string;
+      /** Relative URL of the server-sent events. */
+      readonly eventsUrl: string;
+      readonly cards?: CardRunData;
+    };
+
+/** Id of the element that contains the data of the page. */
+export const PAGE_DATA_ELEMENT_ID = "page-data";
+
+/** Id of the element that contains the script of the workers, or the URL of the script as `data-url`. */
+export const WORKER_ELEMENT_ID = "worker-script";
+/** Name of the Trusted Types policy for the URL of the worker script. */
+export const WORKER_POLICY_NAME = "page-worker";

@@ -1,0 +1,25 @@
+import type { VNode } from "preact";
+import { escapeControlCharacters } from "../../../cards/index.ts";
+import { AgentText } from "../cards/agent-text.tsx";
+import { CopyButton } from "./copy-button.tsx";
+
+/** An id with a button that copies the id. */
+export function Identifier({ name, id }: { readonly name: string; readonly id: string }): VNode {
+  return (
+    <span class="identifier">
+      <span class="soft">{name}</span>{" "}
+      <code title={escapeControlCharacters(id)}>
+        <AgentText text={shortenId(id)} />
+      </code>
+      <CopyButton text={() => id} label={`Copy the ${name} id`} />
+    </span>
+  );
+}
+
+/** Shortens a long id in its middle. UUIDs of version 7 differ most at their end. */
+export function shortenId(id: string, length = 13): string {
+  const characters = Array.from(id);
+  if (characters.length <= length) return id;
+  const kept = Math.floor((length - 1) / 2);
+  return `${characters.slice(0, kept).join("")}…${characters.slice(-kept).join("")}`;
+}

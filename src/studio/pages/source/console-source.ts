@@ -1,0 +1,143 @@
+import type {
+  ConsoleAgent,
+  ConsoleAgentList,
+  ConsoleCardReport,
+  ConsoleErrorBody,
+  ConsolePushRegistration,
+  ConsoleSession,
+  ConsoleStreamEnd,
+  ConsoleTaskList,
+} from "../../console-api/index.ts";
+import type { Task } from "../../../protocol/index.ts";
+import type { TrafficLine } from "../../../observe/trace/index.ts";
+import { parseSse } from "../../../wire/index.ts";
+import { readConsoleToken } from "./console-token.ts";
+import { parseWellFormedJson } from "./parse-well-formed-json.ts";
+import { readBytes } from "./read-bytes.ts";
+import { readJsonLines } from "./read-json-lines.ts";
+import { type TrafficSource, TrafficSourceError } from "./traffic-source.ts";
+import { watchConsoleLines } from "./watch-console-lines.ts";
+
+/** Opens the API of the console that served the page. */
+export async function openConsoleSource(): Promise<TrafficSource> {
+  const token = readConsoleToken();
+  const api = new URL("api/", location.href.split("#", 1)[0]);
+
+  const request = async (method: string, path: string, init: ConsoleRequestInit = {}): Promise<Response> => {
+    const { body, signal } = init;
+    const response = await fetch(new URL(path, api), {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(method === "GET" ? {} : { "x-colloquy-console": "1" }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (!response.ok) throw await readError(response);
+    return response;
+  };
+  const readJson = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
+    (await (await request(method, path, { body })).json()) as T;
+  const readStream = async function* (
+    path: string,
+    init: ConsoleRequestInit,
+  ): AsyncGenerator<readonly TrafficLine[]> {
+    yield* readLineEvents(await request("POST", path, init));
+  };
+  return {
+    session: await readJson<ConsoleSession>("GET", "session"),
+    listAgents: async () => (await readJson<ConsoleAgentList>("GET", "agents")).agents,
+    readCard: (agentId) => readJson<ConsoleCardReport>("GET", `${formatAgentPath(agentId)}/card`),
+    listTasks: (query) => {
+      const params = new URLSearchParams();
+      for (const [name, value] of Object.entries(query))
+        if (value !== undefined) params.set(name, String(value));
+      return readJson<ConsoleTaskList>("GET", `tasks?${params}`);
+    },
+    readTask: (agentId, taskId) => readJson<Task>("GET", formatTaskPath(agentId, taskId)),
+    async *readLines(agentId, taskId, signal) {
+      const path = `${formatTaskPath(agentId, taskId)}/lines`;
+      yield* readJsonLines(await request("GET", path, signal === undefined ? {} : { signal }));
+    },
+    async *readObservedLines() {
+      yield* readJsonLines(await request("GET", "observed-lines"));
+    },
+    watchLines: (onLines, onConnection, onReload) =>
+      watchConsoleLines(
+        (cursor, signal) =>
+          request("GET", cursor === undefined ? "lines" : `lines?after=${encodeURIComponent(cursor)}`, {
+            signal,
+          }),
+        onLines,
+        onConnection,
+        onReload,
+      ),
+    actions: {
+      addAgent: (url) => readJson<ConsoleAgent>("POST", "agents", { url }),
+      removeAgent: async (agentId) => void (await request("DELETE", formatAgentPath(agentId))),
+      putCredentials: (agentId, credentials) =>
+        readJson<ConsoleAgent>("PUT", `${formatAgentPath(agentId)}/credentials`, credentials),
+      deleteCredentials: (agentId) =>
+        readJson<ConsoleAgent>("DELETE", `${formatAgentPath(agentId)}/credentials`),
+      sendMessage: (agentId, body, signal) =>
+        readStream(`${formatAgentPath(agentId)}/messages`, { body, signal }),
+      subscribe: (agentId, taskId, after, signal) =>
+        readStream(
+          `${formatTaskPath(agentId, taskId)}/subscribe${after === undefined ? "" : `?after=${after}`}`,
+          {
+            signal,
+          },
+        ),
+      cancelTask: (agentId, taskId) => readJson<Task>("POST", `${formatTaskPath(agentId, taskId)}/cancel`),
+      cutStream: async (agentId, call) =>
+        void (await request("POST", `${formatAgentPath(agentId)}/streams/${encodeURIComponent(call)}/cut`)),
+      registerPush: (agentId, taskId) =>
+        readJson<ConsolePushRegistration>(
+          "POST",
+          `push/${encodeURIComponent(agentId)}/tasks/${encodeURIComponent(taskId)}`,
+        ),
+    },
+  };
+}
+
+interface ConsoleRequestInit {
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+function formatAgentPath(agentId: string): string {
+  return `agents/${encodeURIComponent(agentId)}`;
+}
+
+function formatTaskPath(agentId: string, taskId: string): string {
+  return `${formatAgentPath(agentId)}/tasks/${encodeURIComponent(taskId)}`;
+}
+
+/** Yields the lines of an SSE response, and throws unless the response ends with the event `end`. */
+async function* readLineEvents(response: Response): AsyncGenerator<readonly TrafficLine[]> {
+  for await (const { event, data } of parseSse(readBytes(response))) {
+    if (event === "end") {
+      const { reason, error } = JSON.parse(data) as ConsoleStreamEnd;
+      if (reason === "failed")
+        throw new TrafficSourceError(error?.reason ?? "INTERNAL", error?.message ?? "The stream failed.");
+      return;
+    }
+    yield [parseWellFormedJson(data) as TrafficLine];
+  }
+  throw new TrafficSourceError(
+    "CONNECTION_LOST",
+    "The console closed the stream before its end. Subscribe to the task.",
+  );
+}
+
+async function readError(response: Response): Promise<TrafficSourceError> {
+  const fallback = `The console responded with status ${response.status}.`;
+  try {
+    const { error } = (await response.json()) as ConsoleErrorBody;
+    return new TrafficSourceError(error.reason, error.message);
+  } catch {
+    return new TrafficSourceError("INTERNAL", fallback);
+  }
+}

@@ -1,0 +1,146 @@
+import type {
+  ConsoleAgent,
+  ConsoleCardReport,
+  ConsoleTaskList,
+  ConsoleTaskQuery,
+  ConsoleTaskSummary,
+} from "../../console-api/index.ts";
+import type { AgentCard, JsonObject, Task, TaskState } from "../../../protocol/index.ts";
+import {
+  type TrafficAgent,
+  type TrafficLine,
+  TrafficModel,
+  type TrafficTask,
+} from "../../../observe/trace/index.ts";
+import { describeLine } from "../task/describe-line.ts";
+import { TaskHistory } from "../task/task-history.ts";
+import { TrafficSourceError } from "./traffic-source.ts";
+
+const PAGE_SIZE = 50;
+const UNKNOWN_AGENT_ID = "unknown";
+
+/** The lines of a record, as the API of a console would describe them. */
+export class LineMemory {
+  #model = new TrafficModel();
+
+  clear(): void {
+    this.#model = new TrafficModel();
+  }
+
+  append(lines: readonly TrafficLine[]): void {
+    for (const line of lines) this.#model.add(line);
+  }
+
+  appendCardLines(lines: readonly JsonObject[]): void {
+    for (const line of lines) this.#model.addCardLine(line);
+  }
+
+  /** The lines of a task in the order of time. */
+  listTaskLines(taskId: string): readonly TrafficLine[] {
+    const entries = this.#model.findTask(taskId)?.entries ?? [];
+    const writers = new Set(entries.map(({ line }) => line.writer));
+    const writerLines = [...this.#model.writers.values()].flatMap(({ id, line }) =>
+      line !== undefined && writers.has(id) ? [line] : [],
+    );
+    return [...writerLines, ...entries.map(({ line }) => line)];
+  }
+
+  /** The task after its last recorded event, or `undefined` if the record lacks its first event. */
+  buildTask(taskId: string): Task | undefined {
+    const history = new TaskHistory();
+    for (const { line } of this.#model.findTask(taskId)?.entries ?? []) history.addLine(line);
+    return history.buildTaskAt(history.lastSeq);
+  }
+
+  listAgents(): ConsoleAgent[] {
+    const agents = [...this.#model.agents.values()].map(toRecordedAgent);
+    const hasUnknown = [...this.#model.tasks.values()].some(({ agent }) => agent === undefined);
+    if (hasUnknown) agents.push(toRecordedAgent({ name: UNKNOWN_AGENT_ID }));
+    return agents.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  readCard(agentId: string): ConsoleCardReport {
+    const agent = this.#model.agents.get(agentId);
+    if (agent?.card === undefined)
+      throw new TrafficSourceError("NOT_FOUND", `The record contains no card of the agent ${agentId}.`);
+    return {
+      card: agent.card,
+      ...(agent.url === undefined ? {} : { cardUrl: agent.url }),
+      problems: [],
+      signature: { status: "unverified", keyIds: [], detail: "A record does not contain the keys." },
+      observed: [],
+    };
+  }
+
+  listTasks(query: ConsoleTaskQuery): ConsoleTaskList {
+    const { pageSize = PAGE_SIZE, pageToken = "0" } = query;
+    const found = [...this.#model.tasks.values()]
+      .filter((task) => matchesQuery(task, query))
+      .toSorted((a, b) => b.lastMs - a.lastMs);
+    const start = Number(pageToken);
+    const end = start + pageSize;
+    return {
+      tasks: found.slice(start, end).map(summarizeTask),
+      ...(end < found.length ? { nextPageToken: String(end) } : {}),
+      isTextSearchable: true,
+      problems: [],
+    };
+  }
+}
+
+function matchesQuery(
+  task: TrafficTask,
+  { agent, state, context, from, to, text }: ConsoleTaskQuery,
+): boolean {
+  return (
+    (agent === undefined || agent === (task.agent ?? UNKNOWN_AGENT_ID)) &&
+    (state === undefined || state === task.state) &&
+    (context === undefined || context === task.contextId) &&
+    (from === undefined || task.lastMs >= Date.parse(from)) &&
+    (to === undefined || task.lastMs <= Date.parse(to)) &&
+    (text === undefined || text === "" || containsText(task, text.toLowerCase()))
+  );
+}
+
+function containsText({ entries }: TrafficTask, text: string): boolean {
+  return entries.some(({ line }) => describeLine(line).text.toLowerCase().includes(text));
+}
+
+function summarizeTask(task: TrafficTask): ConsoleTaskSummary {
+  const last = task.entries.findLast(({ line }) => line.kind === "event" || line.kind === "frame");
+  return {
+    agent: task.agent ?? UNKNOWN_AGENT_ID,
+    id: task.id,
+    contextId: task.contextId ?? "",
+    state: (task.state as TaskState | undefined) ?? "TASK_STATE_UNSPECIFIED",
+    createdAt: new Date(task.startMs).toISOString(),
+    updatedAt: new Date(task.lastMs).toISOString(),
+    events: task.loggedNumbers.highest || task.entryCount,
+    preview: last === undefined ? "" : describeLine(last.line).text,
+  };
+}
+
+function toRecordedAgent({ name, url, card: json }: TrafficAgent): ConsoleAgent {
+  const card = json as Partial<AgentCard> | undefined;
+  const interfaces = card?.supportedInterfaces ?? [];
+  return {
+    id: name,
+    name,
+    ...(url === undefined ? {} : { url }),
+    status: "connected",
+    isOwn: false,
+    isRecorded: true,
+    bindings: interfaces.map(({ protocolBinding }) => protocolBinding),
+    versions: [...new Set(interfaces.map(({ protocolVersion }) => protocolVersion))],
+    ...(card?.description === undefined ? {} : { description: card.description }),
+    skills: card?.skills ?? [],
+    capabilities: {
+      streaming: card?.capabilities?.streaming ?? false,
+      pushNotifications: card?.capabilities?.pushNotifications ?? false,
+      listsTasks: true,
+      resumesAfterEvent: true,
+    },
+    signIn: [],
+    credentials: [],
+  };
+}

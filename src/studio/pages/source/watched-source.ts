@@ -1,0 +1,43 @@
+import type { TrafficLine } from "../../../observe/trace/index.ts";
+import { createRunView } from "../cards/run-view.ts";
+import type { PageData } from "../page-data.ts";
+import { LineMemory } from "./line-memory.ts";
+import { parseWellFormedJson } from "./parse-well-formed-json.ts";
+import { createMemorySource, createRecordSession } from "./record-source.ts";
+import type { TrafficSource } from "./traffic-source.ts";
+
+/**
+ * Opens a record that a server streams. A `lines` event contains an array of new lines, and a `reset` event discards
+ * all lines.
+ */
+export function openWatchedSource(data: Extract<PageData, { mode: "watch" }>): TrafficSource {
+  const memory = new LineMemory();
+  const events = new EventSource(new URL(data.eventsUrl, location.href));
+  return {
+    ...createMemorySource(memory, createRecordSession(data)),
+    ...(data.cards && { cardRun: createRunView(data.cards, events), hasOnlyCards: true }),
+    watchLines(onLines, onConnection) {
+      let attempt = 0;
+      events.addEventListener("open", () => {
+        attempt = 0;
+        onConnection?.({ state: "live" });
+      });
+      events.addEventListener("error", () => {
+        attempt += 1;
+        onConnection?.({
+          state: "reconnecting",
+          attempt,
+          error: "The server that watches the record does not respond.",
+        });
+      });
+      events.addEventListener("lines", (event) => {
+        const lines = parseWellFormedJson(String(event.data)) as readonly TrafficLine[];
+        memory.append(lines);
+        onLines(lines);
+      });
+      events.addEventListener("reset", () => memory.clear());
+      onConnection?.({ state: "connecting" });
+      return () => events.close();
+    },
+  };
+}

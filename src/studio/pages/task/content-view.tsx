@@ -1,0 +1,109 @@
+import type { VNode } from "preact";
+import type { Artifact, Message, Task } from "../../../protocol/index.ts";
+import { AgentText } from "../cards/agent-text.tsx";
+import { shortenId } from "../parts/identifier.tsx";
+import { PartList } from "../parts/part-view.tsx";
+import { ReplaySlider } from "./replay-slider.tsx";
+
+interface ContentViewProps {
+  readonly task: Task | undefined;
+  /** Changes with the task, which grows in place. */
+  readonly version: number;
+  /** Number of the last event of the complete history, or 0 without a history. */
+  readonly lastSeq: number;
+  /** The event after which the task is shown. `undefined` follows the latest event. */
+  readonly shownSeq: number | undefined;
+  readonly onShowSeq: (seq: number | undefined) => void;
+  /** Sends a message of the user again, after a change. Missing for records. */
+  readonly onEditMessage?: ((message: Message) => void) | undefined;
+}
+
+/** The messages and the artifacts of a task, as they were after an event. */
+export function ContentView({
+  task,
+  version,
+  lastSeq,
+  shownSeq,
+  onShowSeq,
+  onEditMessage,
+}: ContentViewProps): VNode {
+  return (
+    <div class="content-view">
+      {lastSeq > 1 && <ReplaySlider lastSeq={lastSeq} shownSeq={shownSeq} onShowSeq={onShowSeq} />}
+      {task === undefined ? <p class="soft">The record contains no content of this task.</p> : null}
+      {task !== undefined && (
+        <>
+          <section aria-label="Messages">
+            <h2>Messages</h2>
+            <ol class="messages">
+              {listMessages(task).map((message) => (
+                <MessageItem key={message.messageId} message={message} onEdit={onEditMessage} />
+              ))}
+            </ol>
+          </section>
+          <section aria-label="Artifacts">
+            <h2>Artifacts</h2>
+            {task.artifacts === undefined || task.artifacts.length === 0 ? (
+              <p class="soft">No artifacts</p>
+            ) : (
+              task.artifacts.map((artifact) => (
+                <ArtifactItem key={artifact.artifactId} artifact={artifact} version={version} />
+              ))
+            )}
+          </section>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The history, and the message of the status, which is not part of the history yet. */
+function listMessages({ history = [], status }: Task): readonly Message[] {
+  const { message } = status;
+  if (message === undefined || history.some(({ messageId }) => messageId === message.messageId))
+    return history;
+  return [...history, message];
+}
+
+function MessageItem(props: {
+  readonly message: Message;
+  readonly onEdit: ((message: Message) => void) | undefined;
+}): VNode {
+  const { message, onEdit } = props;
+  const isUser = message.role === "ROLE_USER";
+  return (
+    <li class="message" data-role={isUser ? "user" : "agent"}>
+      <div class="message-head">
+        <strong>{isUser ? "User" : "Agent"}</strong>
+        {isUser && onEdit && (
+          <button type="button" onClick={() => onEdit(message)}>
+            Edit and send again
+          </button>
+        )}
+      </div>
+      <PartList parts={message.parts ?? []} />
+    </li>
+  );
+}
+
+/** An artifact with its content. */
+export function ArtifactItem(props: {
+  readonly artifact: Artifact;
+  /** Changes with the artifact, which grows in place. */
+  readonly version: number;
+}): VNode {
+  const { artifact, version } = props;
+  return (
+    <article class="artifact">
+      <h3>
+        <AgentText text={artifact.name ?? shortenId(artifact.artifactId)} />
+      </h3>
+      {artifact.description !== undefined && (
+        <p class="soft">
+          <AgentText text={artifact.description} />
+        </p>
+      )}
+      <PartList parts={artifact.parts ?? []} version={version} />
+    </article>
+  );
+}

@@ -1,0 +1,174 @@
+import { toSingleLine } from "../../../cards/index.ts";
+import {
+  formatTaskState,
+  getText,
+  type Part,
+  type StreamResponse,
+  type TaskState,
+} from "../../../protocol/index.ts";
+import { describeUnknownCaller, type TrafficLine } from "../../../observe/trace/index.ts";
+import { formatBytes } from "../parts/byte-format.ts";
+import { formatJson } from "../parts/json-text.ts";
+
+/** A line of a record in a few words. */
+export interface LineDescription {
+  /** Kind of the entry for people, for example `status` or `request`. */
+  readonly kind: string;
+  readonly text: string;
+  /** Tone of the text, which repeats what the text states. */
+  readonly tone?: "good" | "bad" | "warn" | "wait";
+}
+
+const MAX_TEXT_LENGTH = 160;
+
+/** Describes a line for the timeline of a task. Text of agents is on one line, with visible control characters. */
+export function describeLine(line: TrafficLine): LineDescription {
+  switch (line.kind) {
+    case "event":
+    case "frame":
+      return describeEventLine(line);
+    case "request":
+      return {
+        kind: "request",
+        text: `${line.from ?? describeUnknownCaller(line).name} → ${line.to}: ${line.operation}${line.after === undefined ? "" : ` after event ${line.after}`}`,
+      };
+    case "response": {
+      const failed = line.error !== undefined || (typeof line.status === "number" && line.status >= 400);
+      const status = line.status === undefined ? "no response" : String(line.status);
+      const detail = line.error === undefined ? (line.is_stream ? "stream" : "") : toShortText(line.error);
+      return {
+        kind: "response",
+        text: `${status} after ${Math.round(line.duration_ms)} ms${detail === "" ? "" : `: ${detail}`}`,
+        ...(failed ? { tone: "bad" } : {}),
+      };
+    }
+    case "stream-end":
+      return {
+        kind: "stream end",
+        text: `${line.reason} after ${line.frames} frames${line.error === undefined ? "" : `: ${toShortText(line.error)}`}`,
+        ...(line.reason === "completed" ? {} : { tone: "warn" }),
+      };
+    case "turn":
+      return {
+        kind: "turn",
+        text: `${line.phase}${line.attempt === undefined || line.attempt < 2 ? "" : `, attempt ${line.attempt}`}${line.error === undefined ? "" : `: ${toShortText(line.error)}`}`,
+        ...(line.error === undefined ? {} : { tone: "bad" }),
+      };
+    case "model":
+      return {
+        kind: "model",
+        text: `${line.model} · ${Math.round(line.duration_ms)} ms${formatTokens(line.input_tokens, line.output_tokens)}${line.error === undefined ? "" : `: ${toShortText(line.error)}`}`,
+        ...(line.error === undefined ? {} : { tone: "bad" }),
+      };
+    case "tool":
+      return {
+        kind: "tool",
+        text: `${line.tool}(${toShortText(formatJson(line.arguments ?? {}))}) · ${Math.round(line.duration_ms)} ms`,
+        ...(line.error === undefined ? {} : { tone: "bad" }),
+      };
+    case "span":
+      return { kind: "span", text: `${line.name} · ${Math.round(line.end_ms - line.start_ms)} ms` };
+    case "push":
+      return {
+        kind: "push",
+        text: `${line.outcome}${line.log_seq === undefined ? "" : ` event ${line.log_seq}`}${line.reason === undefined ? "" : `: ${toShortText(line.reason)}`}`,
+        ...(line.outcome === "delivered" ? {} : { tone: "bad" }),
+      };
+    case "fault":
+      return {
+        kind: "fault",
+        text: `${line.fault}${line.detail === undefined ? "" : ` ${line.detail}`}`,
+        tone: "warn",
+      };
+    case "loss":
+      return {
+        kind: "loss",
+        text: `${line.lines} lines were not recorded: ${toShortText(line.reason)}`,
+        tone: "warn",
+      };
+    case "writer":
+      return { kind: "writer", text: `${line.name} (${line.vantage})` };
+    case "agent":
+      return { kind: "agent card", text: line.url };
+    default:
+      // A later version of Colloquy may write other lines.
+      return { kind: "other", text: "" };
+  }
+}
+
+function describeEventLine(line: Extract<TrafficLine, { kind: "event" | "frame" }>): LineDescription {
+  const event = line.event as StreamResponse | undefined;
+  if (event !== undefined) return describeEvent(event);
+  const text = line.kind === "frame" ? toShortText(line.text ?? "") : "";
+  const size = line.bytes === undefined ? "" : formatBytes(line.bytes);
+  return { kind: line.kind, text: text || size };
+}
+
+/** Describes an event of a task. The JSON may come from a stranger, so that members may be missing. */
+export function describeEvent(event: StreamResponse): LineDescription {
+  if ("task" in event)
+    return describeStatus("task", event.task?.status?.state, event.task?.status?.message?.parts);
+  if ("statusUpdate" in event) {
+    const { status } = event.statusUpdate ?? {};
+    return describeStatus("status", status?.state, status?.message?.parts);
+  }
+  if ("artifactUpdate" in event) {
+    const { artifact, append, lastChunk } = event.artifactUpdate ?? {};
+    const name = artifact?.name ?? artifact?.artifactId ?? "";
+    const change = `${append === true ? "+ " : ""}${name}${lastChunk === true ? " (last chunk)" : ""}`;
+    return { kind: "artifact", text: `${toShortText(change)}: ${describeParts(artifact?.parts)}` };
+  }
+  if ("message" in event) {
+    const { role, parts } = event.message ?? {};
+    return { kind: "message", text: `${role === "ROLE_USER" ? "user" : "agent"}: ${describeParts(parts)}` };
+  }
+  return { kind: "event", text: toShortText(formatJson(event)) };
+}
+
+function describeStatus(
+  kind: string,
+  state: TaskState | undefined,
+  parts: readonly Part[] | undefined,
+): LineDescription {
+  const text = parts === undefined ? "" : describeParts(parts);
+  const tone = state === undefined ? undefined : TONES_BY_STATE.get(state);
+  const word = state === undefined ? "" : formatTaskState(state);
+  return { kind, text: text === "" ? word : `${word}: ${text}`, ...(tone === undefined ? {} : { tone }) };
+}
+
+const TONES_BY_STATE: ReadonlyMap<string, "good" | "bad" | "warn" | "wait"> = new Map([
+  ["TASK_STATE_COMPLETED", "good"],
+  ["TASK_STATE_FAILED", "bad"],
+  ["TASK_STATE_REJECTED", "bad"],
+  ["TASK_STATE_CANCELED", "warn"],
+  ["TASK_STATE_INPUT_REQUIRED", "wait"],
+  ["TASK_STATE_AUTH_REQUIRED", "wait"],
+]);
+
+/** Describes the content of a message: its text, or the names of its files and data. */
+export function describeParts(parts: readonly Part[] | undefined): string {
+  if (!Array.isArray(parts)) return "";
+  const text = toShortText(getText(parts as Part[]));
+  const others = (parts as Part[]).filter((part) => !("text" in part));
+  return [text, ...others.map((part) => toShortText(describeOtherPart(part)))]
+    .filter((one) => one !== "")
+    .join(" · ");
+}
+
+function describeOtherPart(part: Part): string {
+  if ("data" in part) return formatJson(part.data);
+  return part.filename ?? ("url" in part ? part.url : (part.mediaType ?? "file"));
+}
+
+/** Cuts before the text is normalized, because agents may send megabytes. */
+function toShortText(text: string): string {
+  const line = toSingleLine(text.slice(0, MAX_TEXT_LENGTH * 2));
+  const characters = Array.from(line);
+  const isCut = characters.length > MAX_TEXT_LENGTH || text.length > MAX_TEXT_LENGTH * 2;
+  return isCut ? `${characters.slice(0, MAX_TEXT_LENGTH).join("")}…` : line;
+}
+
+function formatTokens(input: number | undefined, output: number | undefined): string {
+  if (input === undefined && output === undefined) return "";
+  return ` · ${input ?? "?"} + ${output ?? "?"} tokens`;
+}

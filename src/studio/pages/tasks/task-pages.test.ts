@@ -1,0 +1,50 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ConsoleTaskSummary } from "../../console-api/index.ts";
+import { appendTaskPage, formatTaskKey, refreshTaskRows, type TaskRows } from "./task-pages.ts";
+
+const createRow = (id: number, updatedAt: number): ConsoleTaskSummary => ({
+  agent: "a",
+  id: String(id),
+  contextId: "c",
+  state: "TASK_STATE_WORKING",
+  updatedAt: new Date(updatedAt).toISOString(),
+  preview: "",
+});
+
+/** Lists tasks as a server does: newest first, in pages. */
+function listPage(times: readonly number[], start: number, size: number): TaskRows {
+  const rows = times
+    .map((time, id) => createRow(id, time))
+    .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0));
+  const end = start + size;
+  return { rows: rows.slice(start, end), nextPageToken: end < rows.length ? String(end) : undefined };
+}
+
+describe("the rows of the task list", () => {
+  it("contain each task once and newest first, however tasks change between pages and refreshes", () => {
+    const changes = fc.array(fc.tuple(fc.nat(19), fc.boolean()), { maxLength: 20 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 1, max: 7 }),
+        changes,
+        (count, size, steps) => {
+          const times = Array.from({ length: count }, (_, id) => id);
+          let now = count;
+          let list = listPage(times, 0, size);
+          for (const [id, isRefresh] of steps) {
+            if (id < count) times[id] = now++;
+            if (isRefresh) list = refreshTaskRows(list, listPage(times, 0, size));
+            else if (list.nextPageToken !== undefined)
+              list = appendTaskPage(list, listPage(times, Number(list.nextPageToken), size));
+          }
+          list = refreshTaskRows(list, listPage(times, 0, size));
+          const keys = list.rows.map(formatTaskKey);
+          expect(new Set(keys).size).toBe(keys.length);
+          expect(list.rows.slice(0, size)).toEqual(listPage(times, 0, size).rows);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { A2AError, isObject, type JsonObject, type OperationName } from "../../../protocol/index.ts";
+import { rewriteCardUrls } from "../cards/rewrite-card-urls.ts";
+import { describeParams } from "../recording/call-description.ts";
+import { ExchangeMatcher } from "./exchange-matcher.ts";
+import type { RecordedAgent, RecordedExchange } from "./recorded-exchanges.ts";
+
+/** Longest delay of a timer in Node.js, in milliseconds. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** A request to a replayed agent, and the recorded exchange that answers the request. */
+export interface ReplayedCall {
+  readonly exchange: RecordedExchange;
+  /**
+   * Waits until a number of recorded milliseconds have passed since the request. Resolves with false if the client has
+   * closed the call.
+   */
+  readonly waitUntil: (offsetMs: number) => Promise<boolean>;
+}
+
+/** Replies to the requests of all bindings from the record of one agent. */
+export class AgentReplay {
+  readonly #agent: RecordedAgent;
+  readonly #matcher: ExchangeMatcher;
+  readonly #msPerRecordedMs: number;
+  readonly #onMiss: (text: string) => void;
+
+  constructor(agent: RecordedAgent, speed: number | "max", onMiss: (text: string) => void) {
+    this.#agent = agent;
+    this.#matcher = new ExchangeMatcher(agent.exchanges);
+    this.#msPerRecordedMs = speed === "max" ? 0 : 1 / speed;
+    this.#onMiss = onMiss;
+  }
+
+  get agentName(): string {
+    return this.#agent.name;
+  }
+
+  /** Returns the agent card with the addresses of the replay, or `undefined` if the record contains no card. */
+  buildCard(addresses: ReplayAddresses): JsonObject | undefined {
+    return this.#agent.card && directCardToReplay(this.#agent.card, addresses);
+  }
+
+  /**
+   * Finds the recorded exchange for a request with parameters in the form of A2A 1.0. Throws an explanation if the
+   * request was not recorded. `closed` aborts when the client closes the call.
+   */
+  startCall(
+    operation: OperationName,
+    params: JsonObject,
+    header: (name: string) => string | undefined,
+    closed: AbortSignal,
+  ): ReplayedCall {
+    const startMs = performance.now();
+    const { after } = describeParams(operation, params, { header });
+    const exchange = this.#matcher.match(operation, params, after);
+    if (!exchange) throw this.#createMiss(operation, params);
+    const waitUntil = async (offsetMs: number): Promise<boolean> => {
+      const remainingMs = startMs + offsetMs * this.#msPerRecordedMs - performance.now();
+      if (remainingMs > 1)
+        await delay(Math.min(remainingMs, MAX_DELAY_MS), undefined, { signal: closed }).catch(() => {});
+      return !closed.aborted;
+    };
+    return { exchange, waitUntil };
+  }
+
+  /** Reports a request that was not recorded. */
+  #createMiss(operation: OperationName, params: JsonObject): A2AError {
+    const { name, exchanges } = this.#agent;
+    const same = exchanges.filter((exchange) => exchange.operation === operation);
+    const what = isObject(params["message"])
+      ? `the message ${summarizeMessage(params["message"])}`
+      : `the task ${JSON.stringify(params["id"] ?? params["taskId"] ?? "")}`;
+    const text = `The record of ${name} contains no ${operation} for ${what}. It contains ${same.length} other requests of this operation. Record the request with colloquy tap.`;
+    this.#onMiss(text);
+    return new A2AError(isObject(params["message"]) ? "UNSUPPORTED_OPERATION" : "TASK_NOT_FOUND", text);
+  }
+}
+
+/** The addresses under which a client reaches the replay. */
+export interface ReplayAddresses {
+  /** Host and port of the HTTP listener. */
+  readonly http: string;
+  /** Host and port of the gRPC listener, or undefined without the packages for gRPC. */
+  readonly grpc: string | undefined;
+}
+
+/** Replaces the URLs of the interfaces in an agent card. Interfaces that the replay does not serve are omitted. */
+export function directCardToReplay(card: JsonObject, { http, grpc }: ReplayAddresses): JsonObject {
+  const { card: directed } = rewriteCardUrls(card, (url, binding) =>
+    binding === "GRPC" ? grpc : url.replace(/^https?:\/\/[^/?#]*/i, `http://${http}`),
+  );
+  return grpc === undefined ? removeGrpcInterfaces(directed) : directed;
+}
+
+function removeGrpcInterfaces(card: JsonObject): JsonObject {
+  const rest = { ...card };
+  for (const [list, binding] of [
+    ["supportedInterfaces", "protocolBinding"],
+    ["additionalInterfaces", "transport"],
+  ] as const) {
+    const interfaces = rest[list];
+    if (Array.isArray(interfaces))
+      rest[list] = interfaces.filter((item) => !isObject(item) || item[binding] !== "GRPC");
+  }
+  return rest;
+}
+
+/** Returns the text of a message, for an error message. */
+function summarizeMessage({ parts }: JsonObject): string {
+  const text = (Array.isArray(parts) ? parts : [])
+    .map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
+}
