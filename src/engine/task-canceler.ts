@@ -21,7 +21,7 @@ export class TaskCanceler {
   readonly #nodes: NodeAccess | undefined;
   readonly #requestWaitLimit: RequestWaitLimit;
   readonly #storeHealth: StoreHealth | undefined;
-  readonly #recovery: Pick<TaskRecovery, "cancelWaitingSuspect">;
+  readonly #recovery: Pick<TaskRecovery, "isWaitingSuspect" | "cancelWaitingSuspect">;
 
   constructor(
     {
@@ -34,7 +34,7 @@ export class TaskCanceler {
       /** Absent if only this process can open the store. */
       readonly nodes: NodeAccess | undefined;
       readonly requestWaitLimit: RequestWaitLimit;
-      readonly recovery: Pick<TaskRecovery, "cancelWaitingSuspect">;
+      readonly recovery: Pick<TaskRecovery, "isWaitingSuspect" | "cancelWaitingSuspect">;
     },
     storeHealth: StoreHealth | undefined,
   ) {
@@ -73,7 +73,8 @@ export class TaskCanceler {
     reason: string,
     payload: CancelPayload,
   ): Promise<{ readonly task: Task; readonly hadEnded: boolean } | undefined> {
-    await this.#recovery.cancelWaitingSuspect(scope, taskId, payload);
+    if (this.#recovery.isWaitingSuspect(scope, taskId))
+      await this.#recovery.cancelWaitingSuspect(scope, taskId, payload);
     for (;;) {
       const opened = await this.#runners.openForWriting(scope, taskId);
       if (!opened) return undefined;
