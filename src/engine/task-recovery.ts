@@ -6,7 +6,8 @@ import { Poller } from "./nodes/poller.ts";
 import type { CancelPayload } from "./nodes/request-payload.ts";
 import type { LogAppend, TaskStore } from "./task-store.ts";
 import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
-import { ProcessLeases, type ClaimedTask, type TaskLease, type TurnStore } from "./turn-store.ts";
+import { ProcessLeases } from "./process-leases.ts";
+import type { ClaimedTask, TaskLease, TurnStore } from "./turn-store.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 

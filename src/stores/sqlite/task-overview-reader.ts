@@ -9,7 +9,6 @@ import {
   buildTextSql,
   CREATE_OVERVIEW_INDEX_SQL,
 } from "./task-overview-sql.ts";
-import { toFullTextQuery } from "./task-text-index.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskOverviewEntry, TaskOverviewPage, TaskOverviewQuery } from "../server-store.ts";
 
@@ -114,4 +113,9 @@ function compareNewestFirst(a: TaskOverviewRow, b: TaskOverviewRow): number {
 
 function toOverviewEntry({ tenant, principal, agent, ...entry }: TaskOverviewRow): TaskOverviewEntry {
   return { ...entry, scope: { tenant, principal, agent } };
+}
+
+/** Converts a query to the query language of SQLite's full-text search. Words contain no quotation marks. */
+export function toFullTextQuery({ words, prefix }: TextQuery): string {
+  return `${[...words, prefix].map((word) => `"${word}"`).join(" ")} *`;
 }

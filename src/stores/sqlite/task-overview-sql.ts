@@ -1,8 +1,12 @@
 import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
 import { buildUnionSql } from "./build-union-sql.ts";
-import { MATCHES_TEXT_SQL } from "./task-text-index.ts";
 import type { TaskOverviewQuery } from "../server-store.ts";
+
+/** Condition that a task matches the full-text query `$text`. Considers the 20,000 matches that were created last. */
+const MATCHES_TEXT_SQL = `task.key IN (
+  SELECT rowid FROM task_text_words WHERE task_text_words MATCH $text ORDER BY rowid DESC LIMIT 20000
+)`;
 
 /**
  * Index for lists of the tasks of all callers. Only servers with operators create the index, because each append has to

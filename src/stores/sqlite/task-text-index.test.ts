@@ -10,7 +10,8 @@ import {
 } from "../task-event-logs.fixture.ts";
 import type { SqlDatabase } from "./sql-database.ts";
 import { SqliteStore } from "./sqlite-store.ts";
-import { createTaskTextIndex, toFullTextQuery } from "./task-text-index.ts";
+import { toFullTextQuery } from "./task-overview-reader.ts";
+import { createTaskTextIndex } from "./task-text-index.ts";
 
 let folder: string;
 let store: SqliteStore;

@@ -1,7 +1,7 @@
 import type { SqlDatabase } from "./sql-database.ts";
 import type { TextIndex } from "../server-store.ts";
 import { TaskTextIndexer } from "../task-text-indexer.ts";
-import { listTaskWords, type TextQuery } from "../task-words.ts";
+import { listTaskWords } from "../task-words.ts";
 import type { SqlAccess } from "./sql-ports.ts";
 import type { TaskTables } from "./task-tables.ts";
 
@@ -66,11 +66,6 @@ export class SqlTextIndex implements TextIndex {
   }
 }
 
-/** Condition that a task matches the full-text query `$text`. Considers the 20,000 matches that were created last. */
-export const MATCHES_TEXT_SQL = `task.key IN (
-  SELECT rowid FROM task_text_words WHERE task_text_words MATCH $text ORDER BY rowid DESC LIMIT 20000
-)`;
-
 /** Creates the tables of the index, if they do not exist. Call within a transaction. */
 export function createTaskTextIndex(db: SqlDatabase): void {
   const exists = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'task_text_words'").get() !== undefined;
@@ -106,9 +101,4 @@ function indexQueuedTasks({ db, reader }: TaskTables, limit: number): boolean {
     deleteQueued.run(key);
   }
   return queued.length > limit;
-}
-
-/** Converts a query to the query language of SQLite's full-text search. Words contain no quotation marks. */
-export function toFullTextQuery({ words, prefix }: TextQuery): string {
-  return `${[...words, prefix].map((word) => `"${word}"`).join(" ")} *`;
 }
