@@ -292,7 +292,10 @@ export class MessageAcceptor {
     return turn ? { feed: task, turn, isQueued: true } : await this.#accept(inbound);
   }
 
-  /** Resolves with the running turn of a repeated message, whose sender waits for the end of the turn. */
+  /**
+   * Resolves with the turn whose end the sender of a repeated message awaits: the turn of the message, or a later turn
+   * that is running. The stream of a repeated message ends with its own turn.
+   */
   async #findRepeatedTurn(
     { request, serviceParameters }: InboundMessage,
     task: ActiveTask | FollowedTask,
@@ -301,7 +304,8 @@ export class MessageAcceptor {
     if (task instanceof ActiveTask) {
       if (task.isAwaitingRecovery) throw this.#context.runners.requestRecovery(task.taskId);
       const { currentTurn } = task;
-      return currentTurn?.startPoint?.seq === seq ? currentTurn : undefined;
+      const startSeq = currentTurn?.startPoint?.seq ?? 0;
+      return startSeq === seq || (startSeq > seq && !serviceParameters.isStreaming) ? currentTurn : undefined;
     }
     if (serviceParameters.isStreaming) return undefined;
     return await this.#context.nodes?.followedTurns.findRunningTurn(task, request.message, seq);

@@ -6,6 +6,8 @@ import {
   collectSubscriptionEventsForTest,
   createEngineFixture,
   createTestSendMessageRequest,
+  flushEventLoopForTest,
+  inputRequiredTestEvent,
   workingTestEvent,
   getTestResponseTask,
 } from "./engine.fixture.ts";
@@ -52,6 +54,25 @@ describe("the same message sent twice [E10]", () => {
     await first;
     const after = engine.sendMessage(createTestSendMessageRequest("ho", { messageId: "same" }), alice);
     await expect(after).rejects.toMatchObject({ violations: [{ field: "message.messageId" }] });
+  });
+
+  it("waits for the running turn of its task, if its own turn has stopped", async () => {
+    const { engine, agent } = createEngineFixture();
+    const request = createTestSendMessageRequest("hi");
+    const first = engine.sendMessage(request, alice);
+    (await agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+    const { id: taskId } = getTestResponseTask(await first);
+    const next = engine.sendMessage(createTestSendMessageRequest("blue", { taskId }), alice);
+    const run = await agent.waitForRun(1);
+    await flushEventLoopForTest();
+    const again = engine.sendMessage(request, alice);
+    const atOnce = { ...request, configuration: { returnImmediately: true } };
+    expect(getTestResponseTask(await engine.sendMessage(atOnce, alice)).status.state).toBe(
+      "TASK_STATE_WORKING",
+    );
+    run.emit(createTestChunkEvent("x", false)).end();
+    expect(getTestResponseTask(await again)).toEqual(getTestResponseTask(await next));
+    expect(getTestResponseTask(await again).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("is two tasks without deduplication", async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Message } from "../../protocol/index.ts";
+import { LogEvent, type Message, type TaskState } from "../../protocol/index.ts";
 import { MemoryStore } from "../../stores/index.ts";
 import { FollowedTask } from "./followed-task.ts";
 import { FollowedTurnFinder } from "./followed-turn-finder.ts";
@@ -38,3 +38,30 @@ it.each([
     expect(idle).toEqual([task]);
   },
 );
+
+const createStatusEvent = (seq: number, state: TaskState): LogEvent =>
+  LogEvent.create(seq, { statusUpdate: { taskId: "t", contextId: "c", status: { state } } });
+
+/** A store in which the turn of the message has stopped, and a later turn runs. */
+class LaterTurnStore extends MemoryStore {
+  override async readEvents(): Promise<LogEvent[]> {
+    return [createStatusEvent(2, "TASK_STATE_INPUT_REQUIRED"), createStatusEvent(3, "TASK_STATE_WORKING")];
+  }
+}
+
+it("a repeated message whose turn has stopped waits for the running turn of its task [E10, E21]", async () => {
+  const task = new FollowedTask(
+    { onActive() {}, onIdle() {}, reopen: async () => undefined },
+    { agent: "a", tenant: "", principal: "" },
+    {
+      task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } },
+      seq: 3,
+      turnStatus: "running",
+    },
+  );
+  const turn = await new FollowedTurnFinder(new LaterTurnStore()).findRunningTurn(task, message, 1);
+  expect(turn?.hasEnded).toBe(false);
+  const end = createStatusEvent(4, "TASK_STATE_COMPLETED");
+  task.applyChange({ lastSeq: 4, turnStatus: "none", events: [end] });
+  expect(await turn?.stoppedTask.promise).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
+});

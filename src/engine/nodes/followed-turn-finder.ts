@@ -1,4 +1,4 @@
-import type { Message } from "../../protocol/index.ts";
+import { isInterrupted, isTerminal, type Message } from "../../protocol/index.ts";
 import { isSameMessage } from "../repeated-messages.ts";
 import { createDuplicateMessageIdError } from "../task-errors.ts";
 import type { TaskStore } from "../task-store.ts";
@@ -28,13 +28,26 @@ export class FollowedTurnFinder {
     });
   }
 
-  /** Resolves with the followed turn of the message with the sequence number `seq`, or with `undefined` if it stopped. */
+  /**
+   * Resolves with the followed turn of the message with the sequence number `seq`, or with the running turn after it.
+   * Resolves with `undefined` if the task waits or has ended.
+   */
   async findRunningTurn(
     task: FollowedTask,
     message: Message,
     seq: number,
   ): Promise<FollowedTurn | undefined> {
-    return task.hasUnfinishedTurn ? await this.followUnlessStopped(task, message, seq) : undefined;
+    if (!task.hasUnfinishedTurn) return undefined;
+    const turn = await this.followUnlessStopped(task, message, seq);
+    return turn ?? this.#followLaterTurn(task, message);
+  }
+
+  #followLaterTurn(task: FollowedTask, message: Message): FollowedTurn | undefined {
+    if (isInterrupted(task.state) || isTerminal(task.state)) return undefined;
+    const turn = new FollowedTurn(message);
+    turn.beginAtKnownSeq(task.seq, task.getSnapshot());
+    task.followTurn(turn);
+    return turn;
   }
 
   /** Like `findRunningTurn`, also for a turn whose lease this node has not released yet. */
