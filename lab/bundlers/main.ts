@@ -4,7 +4,7 @@
  * `npm run build` first.
  */
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { installManifest, repositoryRoot } from "../runtimes/installed-runtimes.ts";
@@ -14,8 +14,11 @@ const PROGRAMS = {
   server: `export { agent, createServer } from "colloquy";`,
 } as const;
 
-/** Maximum size in bytes of the compressed scripts that a page loads at once. */
-const MAX_GZIP_BYTES = { connect: 30_000, server: 81_000 } as const;
+/**
+ * Maximum size in bytes of the compressed scripts that a page loads at once. esbuild's scripts are 3 to 4 percent larger
+ * than those of rolldown, which `test/house/bundle-size.test.ts` limits.
+ */
+const MAX_GZIP_BYTES = { connect: 31_000, server: 88_500 } as const;
 
 /** Programs that bundle `entry` into the folder `out`. Each runs in the folder of the installed bundlers. */
 const BUNDLERS: Readonly<Record<string, (entry: string, out: string) => string>> = {
@@ -54,20 +57,19 @@ const run = (command: string, args: readonly string[], cwd = folder): string =>
 const [packed] = JSON.parse(
   run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], repositoryRoot),
 ) as [{ filename: string }];
-run("npm", [
-  "install",
-  "--no-save",
-  "--no-audit",
-  "--no-fund",
-  "--omit=optional",
-  "--omit=peer",
-  join(folder, packed.filename),
-]);
+// The binaries of the bundlers are optional packages, so that an installation without those needs a folder of its own.
+const programFolder = join(folder, "program");
+rmSync(programFolder, { recursive: true, force: true });
+mkdirSync(programFolder);
+writeFileSync(join(programFolder, "package.json"), `{ "private": true }`);
+const omitted = ["--omit=optional", "--omit=peer"];
+const tarball = join(folder, packed.filename);
+run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...omitted, tarball], programFolder);
 writeFileSync(join(folder, "measure.mjs"), MEASURE);
 
 for (const program of ["connect", "server"] as const) {
   const code = PROGRAMS[program];
-  const entry = `${program}-entry.js`;
+  const entry = `program/${program}-entry.js`;
   writeFileSync(join(folder, entry), code);
   for (const [bundler, createBuild] of Object.entries(BUNDLERS)) {
     const out = `out/${bundler}-${program}`;
