@@ -1,6 +1,6 @@
 import type { TaskScope } from "./caller.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type EngineLimits, resolveEngineLimits, StreamLimit } from "./engine-limits.ts";
+import { type EngineLimits, resolveEngineLimits, Quota } from "./engine-limits.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
 import type { NodeAccess, NodeCooperation } from "./nodes/node-access.ts";
@@ -78,7 +78,7 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly limits: EngineLimits;
   readonly requestWaitLimit: RequestWaitLimit;
-  readonly streamLimit: StreamLimit;
+  readonly streamQuota: Quota;
   readonly runners: RunnerRegistry;
   readonly messageAcceptor: MessageAcceptor;
   readonly recovery: TaskRecovery;
@@ -167,7 +167,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     clock,
     limits,
     requestWaitLimit,
-    streamLimit: new StreamLimit(limits.streams),
+    streamQuota: new Quota({ unit: "open streams", option: "limits.streams", limit: limits.streams }),
     runners,
     messageAcceptor,
     recovery,

@@ -1,6 +1,6 @@
 import { A2AError } from "../protocol/index.ts";
 import { FairShareLedger } from "../base/data-structures/index.ts";
-import { type Caller, getLimitHolderKey } from "./caller.ts";
+import { type Caller, getLimitHolderKey, nameLimitHolder } from "./caller.ts";
 
 /**
  * Limits of one engine. A request that exceeds a limit is rejected with a `RESOURCE_EXHAUSTED` error,
@@ -62,46 +62,81 @@ export function resolveEngineLimits(options: Partial<EngineLimits> = {}): Engine
   };
 }
 
-export function createLimitError(description: string, limit: number): A2AError {
-  return new A2AError(
-    "RESOURCE_EXHAUSTED",
-    `The limit of ${limit} ${description} is reached; try again in a second.`,
-    {
-      retryAfter: 1,
-    },
-  );
+export function createLimitError(description: string, limit: number | string, whose: string = ""): A2AError {
+  const text = `The limit of ${limit} ${description} is reached${whose}; try again in a second.`;
+  return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
 }
 
-/** Gives each caller a fair share of the open streams of an engine. */
-export class StreamLimit {
-  readonly #streams: number;
+/** A limit of all callers together, of which each caller has a fair share or a fixed maximum. */
+interface QuotaOptions {
+  /** What the quota counts, for error messages. */
+  readonly unit: string;
+  /** Name of the option that sets the limit, for example `limits.runs`. */
+  readonly option: string;
+  readonly limit: number;
+  /** Fixed maximum per caller instead of a share, which the option `${option}PerCaller` sets. */
+  readonly limitPerCaller?: number | undefined;
+}
+
+/** Limits one kind of resource, in total and for each caller (E14, E20). */
+export class Quota {
+  readonly #options: QuotaOptions;
+  /** The limit as text, because formatting a number takes several microseconds. */
+  readonly #limitText: string;
   readonly #shares: FairShareLedger;
 
-  /** The limit is the maximum number of streams of all callers together. */
-  constructor(streams: number) {
-    this.#streams = streams;
-    this.#shares = new FairShareLedger({ capacity: streams });
+  constructor(options: QuotaOptions) {
+    const { limit, limitPerCaller } = options;
+    this.#options = options;
+    this.#limitText = limit.toLocaleString("en");
+    this.#shares = new FairShareLedger(
+      limitPerCaller === undefined
+        ? { capacity: limit }
+        : { capacity: limit, ratioToFree: Infinity, maxPerHolder: limitPerCaller },
+    );
+  }
+
+  /** Amount that all callers together have reserved. */
+  get reserved(): number {
+    return this.#shares.reserved;
   }
 
   /**
-   * Counts an open stream of a caller, and returns a function that releases the stream. Only the first call to the
-   * returned function has an effect. Throws RESOURCE_EXHAUSTED if the caller's share or all streams are in use.
+   * Throws `RESOURCE_EXHAUSTED` if the limit, or the share of the holder, has no room for the amount. `holder` is the key
+   * of a caller (`getLimitHolderKey`).
    */
-  acquire(caller: Caller): () => void {
-    const holder = getLimitHolderKey(caller);
-    const refusal = this.#shares.reserve(holder, 1);
-    if (refusal) throw this.#createRefusal(caller, refusal === "share");
-    let isHeld = true;
-    return () => {
-      if (isHeld) this.#shares.release(holder, 1);
-      isHeld = false;
-    };
+  assertRoom(holder: string, amount: number, mayExceedShare: boolean = false): void {
+    const refusal = this.#shares.findRefusal(holder, amount);
+    if (refusal === undefined || (refusal === "share" && mayExceedShare)) return;
+    const { unit, option, limitPerCaller } = this.#options;
+    const isFixed = refusal === "share" && limitPerCaller !== undefined;
+    const name = `${unit} (${isFixed ? `${option}PerCaller` : option})`;
+    const limit = isFixed ? limitPerCaller : this.#limitText;
+    throw createLimitError(
+      name,
+      limit,
+      ` for ${refusal === "share" ? nameLimitHolder(holder) : "all callers"}`,
+    );
   }
 
-  #createRefusal({ anonymousNetwork }: Caller, isShareUsedUp: boolean): A2AError {
-    const holder = anonymousNetwork === undefined ? "this caller" : "this remote address";
-    const used = isShareUsedUp ? `The fair share of ${holder} in the` : "The";
-    const text = `${used} limit of ${this.#streams} open streams ("limits.streams") is reached; close a stream, or try again in a second.`;
-    return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
+  /** Reserves an amount without a check. */
+  reserve(holder: string, amount: number): void {
+    this.#shares.reserveUnchecked(holder, amount);
+  }
+
+  release(holder: string, amount: number): void {
+    this.#shares.release(holder, amount);
+  }
+
+  /** Reserves one unit, and returns the function that releases it, which is safe to repeat. Throws like `assertRoom`. */
+  acquire(caller: Caller): () => void {
+    const holder = getLimitHolderKey(caller);
+    this.assertRoom(holder, 1);
+    this.reserve(holder, 1);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.release(holder, 1);
+      isHeld = false;
+    };
   }
 }

@@ -203,7 +203,7 @@ export class Engine {
     caller: Caller,
     service: ServiceParameters = {},
   ): Promise<Subscription> {
-    const releaseStream = this.#parts.streamLimit.acquire(caller);
+    const releaseStream = this.#parts.streamQuota.acquire(caller);
     try {
       await NEXT_MICROTASK;
       const accepted = await this.#acceptMessage(request, caller, { ...service, isStreaming: true });
@@ -295,7 +295,7 @@ export class Engine {
         feed,
         this.#store,
         { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: feed.seq } : {}) },
-        this.#parts.streamLimit.acquire(caller),
+        this.#parts.streamQuota.acquire(caller),
       );
     } finally {
       feed.release();

@@ -30,7 +30,7 @@ describe("the admission of turns [E14]", () => {
     const admission = createTestAdmission();
     expect(admitUntilRefused(admission, ada)).toEqual([
       500,
-      "The limit of 1000 running agents (limits.runs) is reached for this caller; try again in a second.",
+      "The limit of 1,000 running agents (limits.runs) is reached for this caller; try again in a second.",
     ]);
     expect(admitUntilRefused(admission, bob)[0]).toBe(250);
   });

@@ -1,4 +1,4 @@
-import { A2AError, type Message } from "../protocol/index.ts";
+import type { Message } from "../protocol/index.ts";
 import { type Caller, getLimitHolderKey, type TaskScope } from "./caller.ts";
 import { measureRequestSize } from "./measure-size.ts";
 import {
@@ -8,8 +8,7 @@ import {
   type TurnRestartData,
 } from "./turn-restart-data.ts";
 import { Turn, type TurnAttempt, type TurnDependencies, type TurnRequest } from "./turn.ts";
-import { FairShareLedger, type FairShareRefusal } from "../base/data-structures/index.ts";
-import type { EngineLimits } from "./engine-limits.ts";
+import { type EngineLimits, Quota } from "./engine-limits.ts";
 
 /** Creates turns of new messages, and of messages that an earlier server process has accepted. */
 export class TurnFactory {
@@ -74,30 +73,34 @@ export class TurnFactory {
  * until its end, also while the turn waits in a queue. Each caller receives a fair share of both limits.
  */
 export class TurnAdmission {
-  readonly #limits: Pick<EngineLimits, "runs" | "runsPerCaller" | "unfinishedMessageBytes">;
-  readonly #runLedger: FairShareLedger;
-  readonly #messageBytesLedger: FairShareLedger;
-  #turnCount = 0;
+  readonly #limit: number;
+  readonly #runs: Quota;
+  readonly #messageBytes: Quota;
 
   constructor(limits: Pick<EngineLimits, "runs" | "runsPerCaller" | "unfinishedMessageBytes">) {
     const { runs, runsPerCaller, unfinishedMessageBytes } = limits;
-    this.#limits = limits;
-    this.#runLedger = new FairShareLedger(
-      runsPerCaller === undefined
-        ? { capacity: runs }
-        : { capacity: runs, ratioToFree: Infinity, maxPerHolder: runsPerCaller },
-    );
-    this.#messageBytesLedger = new FairShareLedger({ capacity: unfinishedMessageBytes });
+    this.#limit = runs;
+    this.#runs = new Quota({
+      unit: "running agents",
+      option: "limits.runs",
+      limit: runs,
+      limitPerCaller: runsPerCaller,
+    });
+    this.#messageBytes = new Quota({
+      unit: "bytes of unfinished messages",
+      option: "limits.unfinishedMessageBytes",
+      limit: unfinishedMessageBytes,
+    });
   }
 
   /** Number of admitted turns. */
   get turnCount(): number {
-    return this.#turnCount;
+    return this.#runs.reserved;
   }
 
   /** Number of turns that the limit on agent runs still admits. */
   get freeRunCount(): number {
-    return Math.max(0, this.#limits.runs - this.#turnCount);
+    return Math.max(0, this.#limit - this.turnCount);
   }
 
   /**
@@ -105,15 +108,14 @@ export class TurnAdmission {
    * use. Otherwise, new messages could take each place that becomes free.
    */
   get freeRestartCount(): number {
-    const { runs } = this.#limits;
-    return Math.max(0, runs + Math.floor(runs / 10) - this.#turnCount);
+    return Math.max(0, this.#limit + Math.floor(this.#limit / 10) - this.turnCount);
   }
 
   /**
    * Admits a turn whose request has a size of `bytes`, and returns the function that ends its admission, which is safe to
-   * repeat. Throws `RESOURCE_EXHAUSTED` if a limit is
-   * reached. A turn that an earlier server process has admitted may exceed the share of its caller, because shares
-   * depend on the order of the turns. A queued turn of an earlier process may exceed all limits.
+   * repeat. Throws `RESOURCE_EXHAUSTED` if a limit is reached. A turn that an earlier server process has admitted may
+   * exceed the share of its caller, because shares depend on the order of the turns. A queued turn of an earlier process
+   * may exceed all limits.
    */
   admitTurn(
     caller: Caller,
@@ -121,41 +123,20 @@ export class TurnAdmission {
     mayExceed: "nothing" | "share" | "limits" = "nothing",
   ): () => void {
     const holder = getLimitHolderKey(caller);
-    if (mayExceed !== "limits") this.#assertAdmissible(holder, bytes, mayExceed === "share");
-    this.#runLedger.reserveUnchecked(holder, 1);
-    this.#messageBytesLedger.reserveUnchecked(holder, bytes);
-    this.#turnCount++;
+    const mayExceedShare = mayExceed === "share";
+    if (mayExceed !== "limits") {
+      const mayUseReserve = mayExceedShare && this.freeRestartCount > 0;
+      if (!mayUseReserve) this.#runs.assertRoom(holder, 1, mayExceedShare);
+      this.#messageBytes.assertRoom(holder, bytes, mayExceedShare);
+    }
+    this.#runs.reserve(holder, 1);
+    this.#messageBytes.reserve(holder, bytes);
     let isAdmitted = true;
     return () => {
       if (!isAdmitted) return;
       isAdmitted = false;
-      this.#turnCount--;
-      this.#runLedger.release(holder, 1);
-      this.#messageBytesLedger.release(holder, bytes);
+      this.#runs.release(holder, 1);
+      this.#messageBytes.release(holder, bytes);
     };
   }
-
-  #assertAdmissible(holder: string, bytes: number, mayExceedShare: boolean): void {
-    const { runs, runsPerCaller, unfinishedMessageBytes } = this.#limits;
-    const findRefusal = (ledger: FairShareLedger, amount: number): FairShareRefusal | undefined => {
-      const refusal = ledger.findRefusal(holder, amount);
-      return refusal === "share" && mayExceedShare ? undefined : refusal;
-    };
-    const mayUseReserve = mayExceedShare && this.freeRestartCount > 0;
-    const runRefusal = mayUseReserve ? undefined : findRefusal(this.#runLedger, 1);
-    if (runRefusal === "share" && runsPerCaller !== undefined)
-      throw createTurnLimitError(runRefusal, `${runsPerCaller} running agents`, "limits.runsPerCaller");
-    if (runRefusal) throw createTurnLimitError(runRefusal, `${runs} running agents`, "limits.runs");
-    const byteRefusal = findRefusal(this.#messageBytesLedger, bytes);
-    if (byteRefusal === undefined) return;
-    // Formatting the number takes several microseconds.
-    const total = `${unfinishedMessageBytes.toLocaleString("en")} bytes of unfinished messages`;
-    throw createTurnLimitError(byteRefusal, total, "limits.unfinishedMessageBytes");
-  }
-}
-
-function createTurnLimitError(refusal: FairShareRefusal, limit: string, option: string): A2AError {
-  const whose = refusal === "capacity" ? "all callers" : "this caller";
-  const text = `The limit of ${limit} (${option}) is reached for ${whose}; try again in a second.`;
-  return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
 }

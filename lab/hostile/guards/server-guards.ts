@@ -75,9 +75,9 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "stream-share",
     file: "src/engine/engine-limits.ts",
-    find: 'if (refusal) throw this.#createRefusal(caller, refusal === "share");',
+    find: "this.assertRoom(holder, 1);",
     replace: "",
-    noticedBy: { test: "src/engine/stream-limit.test.ts" },
+    noticedBy: { test: "src/engine/quota.test.ts" },
   },
   {
     name: "facade-body-limit",
@@ -88,16 +88,16 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "fair-agent-runs",
-    file: "src/engine/turn-factory.ts",
-    find: "        ? { capacity: runs }",
-    replace: "        ? { capacity: runs, ratioToFree: Infinity }",
+    file: "src/engine/engine-limits.ts",
+    find: "        ? { capacity: limit }",
+    replace: "        ? { capacity: limit, ratioToFree: Infinity }",
     noticedBy: { attack: "slow-tasks-and-streams" },
   },
   {
     name: "unfinished-message-bytes",
     file: "src/engine/turn-factory.ts",
-    find: "if (byteRefusal === undefined) return;",
-    replace: "if (Math.random() <= 1) return;",
+    find: "this.#messageBytes.assertRoom(holder, bytes, mayExceedShare);",
+    replace: "",
     noticedBy: { test: "src/engine/turn-admission.test.ts" },
   },
   {
