@@ -55,6 +55,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["gRPC", "docs/how-to/grpc.md"],
       ["Push notifications", "docs/push.md"],
       ["PostgreSQL", "docs/how-to/postgres.md"],
+      ["Other databases", "docs/how-to/custom-store.md"],
       ["Retention and backups", "docs/how-to/retention.md"],
     ],
   },

@@ -5,8 +5,11 @@ import {
   createTempTestDirectoryWithFiles,
   startServeCommandForTest,
 } from "../../src/cli/cli-test-process.fixture.ts";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { TASK_STORE_RULES } from "../../src/stores/testing/index.ts";
 import { type DataPart, type Task, getText } from "../../src/protocol/index.ts";
 
 const getExamplePath = (name: string): string =>
@@ -27,6 +30,12 @@ describe("the examples", () => {
     } finally {
       server.process.child.kill("SIGKILL");
     }
+  });
+
+  it("23-custom-store.ts follows all rules for task stores, and serves an agent", async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [getExamplePath("23-custom-store.ts")]);
+    expect(stdout.match(/^The store follows the rule: /gm)).toHaveLength(TASK_STORE_RULES.length);
+    expect(stdout).toContain("TASK_STATE_COMPLETED [ { text: 'hello' } ]");
   });
 
   it("09-adk-approval.ts continues with an approval after its server was killed", async () => {

@@ -4,7 +4,8 @@
  */
 export * from "./a2a-model.ts";
 export { createLogObserver } from "../observe/logging/index.ts";
-export { MemoryStore } from "../stores/portable/index.ts";
+export { LogEvent } from "../protocol/index.ts";
+export { foldLoggedEvents, MemoryStore } from "../stores/portable/index.ts";
 export * from "../server/portable/index.ts";
 export {
   collect,

@@ -22,6 +22,7 @@ export type {
   TaskStore,
 } from "../engine/index.ts";
 export type { RetentionOptions, RetentionPeriods } from "../stores/retention/index.ts";
+export { LogEvent } from "../protocol/index.ts";
 export type { LogFormat, LogObserverOptions } from "../observe/logging/index.ts";
 export { createLogObserver } from "../observe/logging/index.ts";
 export type {
@@ -30,7 +31,7 @@ export type {
   ServerStore,
   SqliteStoreOptions,
 } from "../stores/index.ts";
-export { MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
+export { foldLoggedEvents, MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
 export type {
   CallerAgentAccess,
   CardSigningOptions,

@@ -1,6 +1,6 @@
 /**
- * The `colloquy/testing` entry point exports models for tests and rehearsals. These models need no model
- * provider.
+ * The `colloquy/testing` entry point exports models for tests and rehearsals, and the rules for task stores. The models
+ * need no model provider.
  */
 export type {
   CassetteEntry,
@@ -22,3 +22,4 @@ export {
   withFaults,
 } from "../cards/roles/index.ts";
 export { openCassetteFile } from "../cards/experiments/index.ts";
+export { TASK_STORE_RULES, type TaskStoreRule } from "../stores/testing/index.ts";

@@ -30,3 +30,4 @@ export type {
   TaskOverviewQuery,
   TextIndex,
 } from "./server-store.ts";
+export { foldLoggedEvents } from "./fold-logged-events.ts";
