@@ -1,4 +1,5 @@
 import { Writable } from "node:stream";
+import { replaceControlCharacters } from "../protocol/index.ts";
 
 /** The streams of the process, or of a test. Only `createTerminalStreams` writes to them. */
 export interface RawOutputStreams {
@@ -54,16 +55,8 @@ export function createConsoleStream(raw: Pick<NodeJS.WritableStream, "write">): 
  * because emoji and several scripts require them.
  */
 export function escapeControlCharacters(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll("\r\n", "\n")
-    .replaceAll(CONTROL_CHARACTERS, (control) =>
-      control < "\u0020" ? String.fromCharCode(0x2400 + control.charCodeAt(0)) : "\ufffd",
-    );
+  return replaceControlCharacters(text.toWellFormed().replaceAll("\r\n", "\n"));
 }
-
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Keeps the sequences that only change colors and styles (SGR), for example `ESC[31m`. */
 function escapeControlCharactersExceptColors(text: string): string {

@@ -63,8 +63,8 @@ const MEASUREMENT = /\bperformance\.now\(|\bhrtime\b|\b(?:thread)?cpuUsage\(|\bm
 const FILES_WITH_LOWER_BOUNDS = [
   "src/cli/init.test.ts",
   "src/cli/spec/task.test.ts",
-  "src/stores/postgres/postgres-gauges.test.ts",
   "src/observe/trace/recording/traffic-file-sink.test.ts",
+  "src/stores/postgres/postgres-gauges.test.ts",
   "test/resilience/nodes/suspended-turns.test.ts",
   "test/tap/injected-faults.test.ts",
   "test/tap/replay.test.ts",

@@ -1,3 +1,5 @@
+import { truncateText } from "../../protocol/index.ts";
+
 /**
  * Matches characters that models read but people cannot see, such as control characters, direction marks,
  * zero-width spaces, and tag characters. Invisible characters can hide entire sentences.
@@ -11,13 +13,7 @@ const INVISIBLE_CHARACTERS =
  */
 export function stripInvisibleAndTruncateText(text: string, maxLength: number): string {
   const visible = text.toWellFormed().replaceAll("\r\n", "\n").replaceAll(INVISIBLE_CHARACTERS, "").trim();
-  return visible.length <= maxLength ? visible : `${truncateEnd(visible, maxLength - 1)}…`;
-}
-
-/** Returns at most the first `maxLength` characters of a text, and does not split a surrogate pair. */
-export function truncateEnd(text: string, maxLength: number): string {
-  const start = text.slice(0, maxLength);
-  return start.isWellFormed() ? start : start.slice(0, -1);
+  return visible.length <= maxLength ? visible : truncateText(visible, maxLength - 1, "…");
 }
 
 /** Returns at most the last `maxLength` characters of a text, and does not split a surrogate pair. */

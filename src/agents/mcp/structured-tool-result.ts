@@ -7,8 +7,8 @@ import {
   type SendMessageResponse,
   TASK_STATES,
   type TaskState,
+  truncateText,
 } from "../../protocol/index.ts";
-import { truncateEnd } from "./sanitize-text.ts";
 
 /** The `structuredContent` of every MCP tool result. */
 export interface StructuredToolResult {
@@ -128,7 +128,7 @@ export class TextBudget {
   /** Truncates the text to the remaining number of characters. */
   truncateText(text: string): string {
     if (this.tryConsume(text.length)) return text;
-    const start = truncateEnd(text, this.#remaining);
+    const start = truncateText(text, this.#remaining);
     this.#remaining = 0;
     return `${start}… (truncated: ${text.length} characters exceed the limit)`;
   }

@@ -1,4 +1,5 @@
 import { eastAsianWidth } from "get-east-asian-width";
+import { replaceControlCharacters } from "../../protocol/index.ts";
 
 const graphemeSegmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const EMOJI_PATTERN = /^\p{RGI_Emoji}$/v;
@@ -72,12 +73,7 @@ export function wrapText(text: string, columns: number): string[] {
  * change the text direction.
  */
 export function escapeControlCharacters(text: string): string {
-  return text
-    .replaceAll("\r\n", "\n")
-    .replaceAll("\t", "    ")
-    .replaceAll(/[^\P{Control}\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, (control) =>
-      control < " " ? String.fromCharCode(0x2400 + control.charCodeAt(0)) : "\ufffd",
-    );
+  return replaceControlCharacters(text.replaceAll("\r\n", "\n").replaceAll("\t", "    "));
 }
 
 /** Returns a text on one line with visible control characters. */
