@@ -7,17 +7,22 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #targetHost: string;
   #targetPort: number;
   #isPartitioned = false;
 
-  private constructor(targetPort: number) {
+  private constructor(targetPort: number, targetHost: string) {
     this.#targetPort = targetPort;
+    this.#targetHost = targetHost;
     this.#server = createServer((socket) => this.#forward(socket));
   }
 
-  static async listen(targetPort: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(targetPort);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+  static async listen(
+    targetPort: number,
+    { host = "127.0.0.1", targetHost = "127.0.0.1" }: { host?: string; targetHost?: string } = {},
+  ): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targetPort, targetHost);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, host, resolve));
     return proxy;
   }
 
@@ -41,6 +46,11 @@ export class TcpProxy {
     for (const socket of this.#sockets) socket.resume();
   }
 
+  /** Stops to forward the bytes of all current connections, which stay open. New connections work. */
+  abandonConnections(): void {
+    for (const socket of this.#sockets) socket.pause();
+  }
+
   /** Forwards new connections to another port, and closes the old connections. */
   redirect(targetPort: number): void {
     this.#targetPort = targetPort;
@@ -57,7 +67,7 @@ export class TcpProxy {
   }
 
   #forward(socket: Socket): void {
-    const upstream = connect(this.#targetPort, "127.0.0.1");
+    const upstream = connect(this.#targetPort, this.#targetHost);
     for (const [from, to] of [
       [socket, upstream],
       [upstream, socket],

@@ -11,6 +11,8 @@ export interface ChaosNodeOptions {
   readonly leaseMs?: number;
   /** Whether the node uses LISTEN and NOTIFY. Default: true. */
   readonly hints?: boolean;
+  /** Whether the connections prepare statements. Default: true. */
+  readonly preparedStatements?: boolean;
   /** By how much the wall clock of the node is ahead, in milliseconds. Default: 0. */
   readonly clockOffsetMs?: number;
   /** Port to listen on. Default: a free port. */
@@ -34,6 +36,7 @@ export type NodeReport =
   | { readonly kind: "ready"; readonly url: string }
   | { readonly kind: "store"; readonly state: string; readonly at: number }
   | { readonly kind: "error"; readonly where: string; readonly error: string }
+  | { readonly kind: "warning"; readonly message: string }
   | AgentReport;
 
 /** A server process of a cluster. */
@@ -71,6 +74,15 @@ export class ChaosNode {
     return Number(new URL(this.#url).port);
   }
 
+  /** Resolves with true if the node reports to a load balancer that it can serve requests. */
+  async isReady(): Promise<boolean> {
+    const signal = AbortSignal.timeout(1000);
+    return await fetch(`${this.#url}/readyz`, { signal }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+
   getAgentUrl(policy: AgentPolicy): string {
     return this.#system.getAgentUrl(this.#url, policy);
   }
@@ -94,6 +106,11 @@ export class ChaosNode {
 
   continue(): void {
     this.child.kill("SIGCONT");
+  }
+
+  /** Returns the number of reports of a kind. */
+  countReports(kind: NodeReport["kind"]): number {
+    return this.reports.filter((report) => report.kind === kind).length;
   }
 
   /** Returns the reports about agents, in order. */

@@ -6,7 +6,14 @@ import type { ChaosNodeOptions, NodeReport } from "./chaos-system.ts";
 
 const [database = "", optionsJson = "{}"] = process.argv.slice(2);
 const options = JSON.parse(optionsJson) as ChaosNodeOptions;
-const { leaseMs = 2000, hints = true, clockOffsetMs = 0, port = 0, taskRetentionMs } = options;
+const {
+  leaseMs = 2000,
+  hints = true,
+  preparedStatements = true,
+  clockOffsetMs = 0,
+  port = 0,
+  taskRetentionMs,
+} = options;
 if (clockOffsetMs !== 0) shiftWallClock(clockOffsetMs);
 
 function printReport(report: NodeReport): void {
@@ -25,7 +32,7 @@ function shiftWallClock(offsetMs: number): void {
   } as DateConstructor;
 }
 
-const store = new PostgresStore(database, { leaseMs, hints });
+const store = new PostgresStore(database, { leaseMs, hints, preparedStatements });
 const server = createServer(
   Object.fromEntries(AGENT_POLICIES.map((policy) => [policy, createScriptedAgent(policy, printReport)])),
   {
@@ -37,6 +44,7 @@ const server = createServer(
       : { retention: { keepTasksMs: taskRetentionMs, sweepIntervalMs: 100 } }),
     observer: {
       onStoreState: ({ state }) => printReport({ kind: "store", state, at: readMonotonicMs() }),
+      onWarning: ({ message }) => printReport({ kind: "warning", message }),
       onError: ({ where, error }) => printReport({ kind: "error", where, error: String(error) }),
     },
   },
