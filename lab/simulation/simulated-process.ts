@@ -78,6 +78,7 @@ export class SimulatedProcess implements StepOwner {
     const store = new SimulatedStore(database, run, clock, settings.leaseMs, hints?.connect(this));
     this.store = store;
     let lastId = 0;
+    const generateId = (): string => `${name}-${++lastId}`;
     this.outbox = new Outbox({
       store,
       clock,
@@ -92,14 +93,14 @@ export class SimulatedProcess implements StepOwner {
       agentId: "script",
       store,
       committer: new Committer(store, clock),
-      nodeCooperation: createNodeCooperation({ store, clock }),
+      nodeCooperation: createNodeCooperation({ store, clock, generateId }),
       push: {
         outbox: this.outbox,
         validateWebhook: () => Promise.resolve([]),
         createConfigOperations: (dependencies) => new WebhookConfigOperations(dependencies),
       },
       clock,
-      generateId: () => `${name}-${++lastId}`,
+      generateId,
       mergeChunks: settings.mergeChunks,
       cancelGraceMs: settings.cancelGraceMs,
     });

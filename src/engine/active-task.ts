@@ -33,15 +33,20 @@ import {
   type TurnRestartData,
 } from "./turn-restart-data.ts";
 import { hasPersistedTurns, toStoredMessage } from "./replaceable-agent.ts";
+import { isSameMessage } from "./repeated-messages.ts";
+import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
+import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { UncommittedSteps } from "./steps/turn-steps.ts";
 import {
   createCommitFailedError,
+  createDuplicateMessageIdError,
   createServerClosingError,
+  createTaskAwaitsRecoveryError,
   createTaskEndedError,
   createTaskTooLargeError,
 } from "./task-errors.ts";
-import { type TaskFeed, TaskLogTail } from "./task-feed.ts";
+import { type InboundMessage, type TaskCancellation, type TaskFeed, TaskLogTail } from "./task-feed.ts";
 import type { AppendRefusal, LogAppend, StoredTask } from "./task-store.ts";
 import type { TaskLease } from "./turn-store.ts";
 import { toStatusUpdate, toTaskMessageFromAgent, withDiscardedMessageIds } from "./to-task-event.ts";
@@ -727,11 +732,33 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     return this.#queue.length;
   }
 
-  /** Returns the turn of a message that waits for its turn or has just begun. */
-  findUnfinishedTurn(messageId: string): Turn | undefined {
-    if (this.currentTurn?.message.messageId === messageId) return this.currentTurn;
+  /**
+   * Returns the turn of a message that waits for its turn or has just begun. Throws if another message with the same id
+   * waits.
+   */
+  findQueuedTurn(message: Message): Turn | undefined {
+    if (this.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(this.taskId);
+    const { messageId } = message;
     const queued = this.#queue.find(({ data }) => data.message.messageId === messageId);
-    return queued && this.#restoreTurn(queued);
+    const isCurrent = this.currentTurn?.message.messageId === messageId;
+    const turn = isCurrent ? this.currentTurn : queued && this.#restoreTurn(queued);
+    if (turn && !isSameMessage(message, turn.message)) throw createDuplicateMessageIdError(message);
+    return turn;
+  }
+
+  /**
+   * Returns the turn whose end the sender of a repeated message awaits: the turn of the message with the sequence number
+   * `seq`, or a later turn that is running. The stream of a repeated message ends with its own turn.
+   */
+  findRunningTurn(_message: Message, seq: number, isStreaming = false): Turn | undefined {
+    if (this.isAwaitingRecovery) throw createTaskAwaitsRecoveryError(this.taskId);
+    const startSeq = this.currentTurn?.startPoint?.seq ?? 0;
+    return startSeq === seq || (startSeq > seq && !isStreaming) ? this.currentTurn : undefined;
+  }
+
+  /** Accepts a message with `acceptHere`, because this node runs the turns of the task. */
+  acceptMessage<T>(_inbound: InboundMessage, acceptHere: (task: ActiveTask) => T): T {
+    return acceptHere(this);
   }
 
   #restoreTurn(queued: QueuedTurn): Turn {
@@ -875,11 +902,23 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     await turn.runNextAttempt(this, seq, startTask, wakeAt);
   }
 
+  /** Cancels the task, and resolves once the end of the task is committed. Resolves with true if it had ended before. */
+  async cancelAndWait(cancellation: TaskCancellation, waitLimit: RequestWaitLimit): Promise<boolean> {
+    const hadEnded = this.state === undefined || isTerminal(this.state);
+    if (!hadEnded) {
+      // A running agent receives the signal also while the store cannot commit.
+      if (!this.isAgentWorking) assertStoreAcceptsNewWork(this.#context.store.health);
+      this.cancel(cancellation);
+    }
+    while (!this.hasEndedAtSeq(this.seq)) await waitLimit.wait(this.waitForCommit());
+    return hadEnded;
+  }
+
   /**
    * Signals the running agent to stop. If the agent does not stop within the grace period, the task
    * ignores the agent's later output (E8).
    */
-  cancel(reason: string, caller: Caller, metadata: JsonObject): void {
+  cancel({ reason, caller, metadata }: TaskCancellation): void {
     const turn = this.currentTurn;
     if (!turn || turn.hasEnded) {
       const task = this.getSnapshot();

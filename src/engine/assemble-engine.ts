@@ -3,7 +3,8 @@ import { type Clock, systemClock } from "./clock.ts";
 import { type EngineLimits, resolveEngineLimits, Quota } from "./engine-limits.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
-import type { NodeAccess, NodeCooperation } from "./nodes/node-access.ts";
+import type { NodeCooperation } from "./nodes/node-access.ts";
+import { NO_OTHER_NODES, type OtherNodes } from "./other-nodes.ts";
 import { type Observer, type RunTracing, withSafeListeners } from "./observer.ts";
 import {
   createEnginePushConfigs,
@@ -82,8 +83,7 @@ export interface EngineParts {
   readonly runners: RunnerRegistry;
   readonly messageAcceptor: MessageAcceptor;
   readonly recovery: TaskRecovery;
-  /** Absent if only this process can open the store. */
-  readonly nodes: NodeAccess | undefined;
+  readonly otherNodes: OtherNodes;
   /** Absent if the agent does not support push notifications. */
   readonly pushConfigs: PushConfigOperations | undefined;
 }
@@ -118,17 +118,14 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     onRunStart: (): void => void state.startedRunCount++,
     loadReferencedTasks: (scope: TaskScope, turn: Turn) => loadReferencedTasks(store, runners, scope, turn),
     listInterruptedTasks: (scope: TaskScope, turn: Turn) => listInterruptedTasks(store, runners, scope, turn),
-    followHandedOverTurn: (runner: ActiveTask, turn: Turn): boolean => {
-      if (!nodes || state.isClosing) return false;
-      nodes.followHandedOverTurn(runner, turn);
-      return true;
-    },
+    followHandedOverTurn: (runner: ActiveTask, turn: Turn): boolean =>
+      !state.isClosing && otherNodes.followHandedOverTurn(runner, turn),
     announceCommit: link && ((taskId: string) => link.announceCommit(taskId)),
   };
   const runners = new RunnerRegistry(runnerContext, link, () => recovery.requestPass());
   const turnAdmission = new TurnAdmission(limits);
   const turnFactory = new TurnFactory(turnAdmission, runnerContext);
-  const nodes = options.nodeCooperation?.createAccess({ agentId, store, runners, generateId });
+  const otherNodes = options.nodeCooperation?.createAccess({ agentId, store, runners }) ?? NO_OTHER_NODES;
   const onWebhookFound = (scope: TaskScope, taskId: string): void => {
     const runner = runners.findLive(scope, taskId);
     if (runner) runner.mayHaveWebhooks = true;
@@ -144,7 +141,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     limits,
     requestWaitLimit,
     deduplicateMessages,
-    nodes,
+    otherNodes,
     startsTurns,
     assertOpen: () => assertEngineOpen(state),
   });
@@ -171,7 +168,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     runners,
     messageAcceptor,
     recovery,
-    nodes,
+    otherNodes,
     pushConfigs: push && createEnginePushConfigs(push, { agentId, store, generateId, onWebhookFound }),
   };
 }

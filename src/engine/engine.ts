@@ -60,7 +60,7 @@ export class Engine {
     this.#state = { isClosing: false, startsTurns: options.startsTurns ?? true, startedRunCount: 0 };
     this.#parts = assembleEngine(options, this.#state);
     this.#runners = this.#parts.runners;
-    this.#canceler = new TaskCanceler(this.#parts, this.#store.health);
+    this.#canceler = new TaskCanceler(this.#runners, this.#parts.requestWaitLimit, this.#parts.recovery);
   }
 
   /**
@@ -78,13 +78,11 @@ export class Engine {
    * until the store is available again. Call `open` before any other method of the engine.
    */
   async open(): Promise<void> {
-    const { nodes, messageAcceptor, recovery } = this.#parts;
-    const cancelTask = (request: CancelTaskRequest, caller: Caller): Promise<Task> =>
-      this.cancelTask(request, caller);
-    nodes?.serve(
+    const { otherNodes, messageAcceptor, recovery } = this.#parts;
+    otherNodes.serve(
       {
         messageAcceptor,
-        cancelTask,
+        canceler: this.#canceler,
         isWaitingSuspect: (scope, taskId) => recovery.isWaitingSuspect(scope, taskId),
       },
       () => recovery.wakeWaitingTurnPoller(),
@@ -122,13 +120,15 @@ export class Engine {
    * only this process can open the store, the engine continues to start agents, and `drain` waits for the running ones.
    */
   async drain(): Promise<void> {
-    const { nodes } = this.#parts;
-    if (nodes) {
+    const { canTakeTurns } = this.#parts.otherNodes;
+    if (canTakeTurns) {
       this.#state.startsTurns = false;
       this.#parts.recovery.stopStartingTurns();
     }
     await Promise.allSettled(
-      this.#runners.list().map((runner) => (nodes ? runner.handOverOrFinishTurn() : runner.waitForTurnEnd())),
+      this.#runners
+        .list()
+        .map((runner) => (canTakeTurns ? runner.handOverOrFinishTurn() : runner.waitForTurnEnd())),
     );
   }
 
@@ -144,7 +144,7 @@ export class Engine {
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
     await this.#parts.recovery.releaseAbandonedLeases().catch(() => {});
-    this.#parts.nodes?.close();
+    this.#parts.otherNodes.close();
   }
 
   /** Replaces the agent. Running turns finish with the earlier agent, and later turns use the new agent. */
@@ -162,7 +162,8 @@ export class Engine {
    * Ends a task that an operator erases. A task that has not ended is canceled, and the agent is notified.
    */
   async endTaskForErasure(scope: TaskScope, taskId: string): Promise<void> {
-    await this.#canceler.cancelIfUnfinished(scope, taskId, "The task was erased.", {
+    await this.#canceler.cancelIfUnfinished(scope, taskId, {
+      reason: "The task was erased.",
       caller: scope,
       metadata: {},
     });

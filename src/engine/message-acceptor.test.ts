@@ -6,6 +6,7 @@ import { ActiveTask } from "./active-task.ts";
 import { alice, createTestTaskScopeForCaller, FakeClock } from "./engine.fixture.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
 import { FollowedTask } from "./nodes/followed-task.ts";
+import { NO_OTHER_NODES } from "./other-nodes.ts";
 import { RequestWaitLimit } from "./request-wait-limit.ts";
 
 const scope = createTestTaskScopeForCaller(alice);
@@ -32,6 +33,7 @@ function acceptMessage(dependencies: object): Promise<unknown> {
     requestWaitLimit: new RequestWaitLimit(undefined, new FakeClock()),
     deduplicateMessages: true,
     startsTurns: () => true,
+    otherNodes: NO_OTHER_NODES,
     assertOpen: () => {},
     ...dependencies,
   } as unknown as ConstructorParameters<typeof MessageAcceptor>[0]);
@@ -44,14 +46,22 @@ it("releases the task of a repeated message if the running turn cannot be found 
   const idle: FollowedTask[] = [];
   const status = { state: "TASK_STATE_WORKING" } as const;
   const task = new FollowedTask(
-    { onActive() {}, onIdle: (released) => idle.push(released), reopen: async () => undefined },
+    {
+      store: new TestStore(),
+      generateId: () => "",
+      sendRequest: async () => undefined,
+      refresh: async () => {},
+      onActive() {},
+      onIdle: (released) => idle.push(released),
+    },
     scope,
     { task: { id: "t", contextId: "c", status, history: [message] }, seq: 3, turnStatus: "running" },
+    async () => undefined,
   );
+  task.findRunningTurn = () => Promise.reject(new Error("timed out"));
   const accepted = acceptMessage({
     store: new TestStore(1),
     runners: { openForReading: async () => task.retain() },
-    nodes: { followedTurns: { findRunningTurn: () => Promise.reject(new Error("timed out")) } },
   });
   await expect(accepted).rejects.toThrow("timed out");
   expect(idle).toEqual([task]);

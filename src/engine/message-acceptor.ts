@@ -9,14 +9,11 @@ import {
   createDuplicateMessageIdError,
   createMessageRefusalError,
   createMessageTooLargeError,
-  createTaskAwaitsRecoveryError,
   createTaskEndedError,
-  isChangeByOtherWriter,
 } from "./task-errors.ts";
-import type { FollowedTask } from "./nodes/followed-task.ts";
-import type { NodeAccess } from "./nodes/node-access.ts";
+import type { Acceptance, OtherNodes } from "./other-nodes.ts";
 import type { InboundMessage, MessageAcceptResult, TurnProgress } from "./task-feed.ts";
-import { ActiveTask } from "./active-task.ts";
+import type { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import {
   findUserMessageInEvent,
@@ -41,24 +38,17 @@ interface MessageAcceptorDependencies {
   readonly limits: EngineLimits;
   readonly requestWaitLimit: RequestWaitLimit;
   readonly deduplicateMessages: boolean;
-  /** Access to the tasks of other nodes. Absent if only this process can open the store. */
-  readonly nodes: NodeAccess | undefined;
+  readonly otherNodes: OtherNodes;
   /** Returns false if this node commits new turns for other nodes, and starts no agents. */
   readonly startsTurns: () => boolean;
   /** Throws an error once the engine is closing. */
   readonly assertOpen: () => void;
 }
 
-/** The result of accepting a message. A promise if the result depends on the store or on an agent. */
-type Acceptance = MessageAcceptResult | Promise<MessageAcceptResult>;
-
 interface InFlightMessage {
   readonly message: Message;
   readonly acceptance: Acceptance;
 }
-
-/** Number of attempts to accept a message. An attempt fails only if another node changes the task at the same time. */
-const MAX_ACCEPT_ATTEMPTS = 10;
 
 /**
  * Accepts messages. The `MessageAcceptor` finds or creates the task of each message and deduplicates the
@@ -108,11 +98,18 @@ export class MessageAcceptor {
     });
   }
 
-  /** Accepts a message, unless the store knows a message with the same id. */
   #accept(inbound: InboundMessage): Acceptance {
-    const { store } = this.#context;
-    if (store.nodes) return this.#acceptAmongNodes(inbound);
-    const known = store.findMessage(inbound.scope, inbound.request.message.messageId);
+    return this.#context.otherNodes.acceptMessage((isRetry) => this.#tryToAccept(inbound, isRetry));
+  }
+
+  /** Accepts a message, unless the store knows a message with the same id. */
+  #tryToAccept(inbound: InboundMessage, isRetry: boolean): Acceptance {
+    const { agent, otherNodes, store } = this.#context;
+    const { messageId, taskId } = inbound.request.message;
+    // If the agent starts after the commit, the unique key of the store refuses the repeated message of a new task.
+    const mayBeKnown =
+      !otherNodes.refusesRepeatedMessages || isRetry || taskId || agent.current.respondsWith === "either";
+    const known = mayBeKnown ? store.findMessage(inbound.scope, messageId) : undefined;
     if (known !== undefined && "then" in known)
       return known.then((found) => this.#acceptAfterLookup(inbound, found));
     return this.#acceptAfterLookup(inbound, known);
@@ -120,36 +117,6 @@ export class MessageAcceptor {
 
   #acceptAfterLookup(inbound: InboundMessage, known: StoredMessage | undefined): Acceptance {
     return known ? this.#acceptDuplicate(inbound, known) : this.#continueOrCreateTask(inbound);
-  }
-
-  /** Accepts a message. If another node changes the task or stores the message at the same time, tries again. */
-  async #acceptAmongNodes(inbound: InboundMessage): Promise<MessageAcceptResult> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#tryToAcceptAmongNodes(inbound, attempt > 1);
-      } catch (error) {
-        if (attempt === MAX_ACCEPT_ATTEMPTS || !isChangeByOtherWriter(error)) throw error;
-      }
-    }
-  }
-
-  async #tryToAcceptAmongNodes(inbound: InboundMessage, isRetry: boolean): Promise<MessageAcceptResult> {
-    const { agent, store } = this.#context;
-    const { scope, request } = inbound;
-    const { messageId, taskId } = request.message;
-    // If the agent starts after the commit, the unique key of the store refuses the repeated message of a new task.
-    const mayBeKnown =
-      !store.nodes?.hasOtherNodes || isRetry || taskId || agent.current.respondsWith === "either";
-    const known = mayBeKnown ? await store.findMessage(scope, messageId) : undefined;
-    const accepted = await this.#acceptAfterLookup(inbound, known);
-    if (!("turn" in accepted) || accepted.isQueued) return accepted;
-    accepted.feed.retain();
-    try {
-      await accepted.turn.durableSeq.promise;
-    } finally {
-      accepted.feed.release();
-    }
-    return accepted;
   }
 
   #continueOrCreateTask(inbound: InboundMessage): Acceptance {
@@ -182,7 +149,7 @@ export class MessageAcceptor {
     }
     let turn: TurnProgress | undefined;
     try {
-      turn = await this.#findRepeatedTurn(inbound, runner, known.seq);
+      turn = await runner.findRunningTurn(message, known.seq, inbound.serviceParameters.isStreaming);
     } catch (error) {
       runner.release();
       throw error;
@@ -203,60 +170,65 @@ export class MessageAcceptor {
     try {
       const { state } = runner;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
-      if (!(runner instanceof ActiveTask)) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
-      if (runner.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
-      const turn = runner.findUnfinishedTurn(request.message.messageId);
-      // The turn has begun and ended since the query, so the store now has the message with its event.
-      if (!turn) return await this.#accept(inbound);
-      if (!isSameMessage(request.message, turn.message)) throw createDuplicateMessageIdError(request.message);
-      return { feed: runner, turn, isQueued: true };
+      const turn = await runner.findQueuedTurn(request.message);
+      // Without a turn, it has begun and ended since the query, so the store now has the message with its event.
+      return turn ? { feed: runner, turn, isQueued: true } : await this.#accept(inbound);
     } finally {
       runner.release();
     }
   }
 
   async #continueTask(inbound: InboundMessage, taskId: string): Promise<MessageAcceptResult> {
-    const { scope, request } = inbound;
-    const runner = await this.#context.runners.openForWriting(scope, taskId);
-    if (!runner) throw A2AError.taskNotFound(taskId);
+    const { runners } = this.#context;
+    const opened = await runners.openForWriting(inbound.scope, taskId);
+    if (!opened) throw A2AError.taskNotFound(taskId);
     try {
-      if (!(runner instanceof ActiveTask)) return await this.#forwardMessage(inbound, runner);
-      this.#context.assertOpen();
-      const { contextId } = runner;
-      if (runner.exceedsLimitWith(measureMessageSize(inbound)))
-        throw createMessageTooLargeError(this.#context.limits.taskSize);
-      assertSameContext(runner, request.message);
-      const message = { ...request.message, taskId, contextId };
-      let outcome = this.#decideOutcome(inbound, runner, runner.agent.deliver !== undefined);
-      if (outcome.action === "deliver") {
-        const durableSeq = new Deferred<number>();
-        if (runner.offerMessageToAgent(message, inbound.caller, durableSeq)) {
-          const seq = await durableSeq.promise;
-          return { feed: runner.retain(), seq };
-        }
-        outcome = this.#decideOutcome(inbound, runner, false);
-      }
-      if (outcome.action === "refuse") throw createMessageRefusalError(outcome.refusal, taskId, runner.state);
-      if (outcome.action === "start" && !this.#context.startsTurns())
-        return this.#submitTurn(inbound, taskId, contextId, runner);
-      this.#assertQueueNotFull(runner);
-      this.#context.agent.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
-      const turn = this.#context.turnFactory.createTurn(inbound, message);
-      if (outcome.action === "start") {
-        runner.startOrQueueTurn(turn);
-        return { feed: runner, turn };
-      }
-      const queued = runner.queueTurn(turn);
-      // Interrupt before the queued turn can begin.
-      if (outcome.action === "interrupt") runner.interruptTurn();
-      await queued;
-      const { state } = runner;
-      // The agent has ended the task in the same commit, so the turn cannot begin.
-      if (turn.hasEnded && state && isTerminal(state)) throw createTaskEndedError(taskId, state);
-      return { feed: runner, turn, isQueued: true };
+      if (opened.turnStatus === "awaiting-recovery") throw runners.requestRecovery(taskId);
+      const acceptHere = (task: ActiveTask): Promise<MessageAcceptResult> => this.#acceptHere(inbound, task);
+      // The node of the turn can have accepted the message before it stopped.
+      return (await opened.acceptMessage(inbound, acceptHere)) ?? (await this.#accept(inbound));
     } finally {
-      runner.release();
+      opened.release();
     }
+  }
+
+  /** Accepts a message to a task whose turns run on this node. */
+  async #acceptHere(inbound: InboundMessage, runner: ActiveTask): Promise<MessageAcceptResult> {
+    const { scope, request } = inbound;
+    const { taskId } = runner;
+    this.#context.assertOpen();
+    const { contextId } = runner;
+    if (runner.exceedsLimitWith(measureMessageSize(inbound)))
+      throw createMessageTooLargeError(this.#context.limits.taskSize);
+    assertSameContext(runner, request.message);
+    const message = { ...request.message, taskId, contextId };
+    let outcome = this.#decideOutcome(inbound, runner, runner.agent.deliver !== undefined);
+    if (outcome.action === "deliver") {
+      const durableSeq = new Deferred<number>();
+      if (runner.offerMessageToAgent(message, inbound.caller, durableSeq)) {
+        const seq = await durableSeq.promise;
+        return { feed: runner.retain(), seq };
+      }
+      outcome = this.#decideOutcome(inbound, runner, false);
+    }
+    if (outcome.action === "refuse") throw createMessageRefusalError(outcome.refusal, taskId, runner.state);
+    if (outcome.action === "start" && !this.#context.startsTurns())
+      return this.#submitTurn(inbound, taskId, contextId, runner);
+    this.#assertQueueNotFull(runner);
+    this.#context.agent.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
+    const turn = this.#context.turnFactory.createTurn(inbound, message);
+    if (outcome.action === "start") {
+      runner.startOrQueueTurn(turn);
+      return { feed: runner, turn };
+    }
+    const queued = runner.queueTurn(turn);
+    // Interrupt before the queued turn can begin.
+    if (outcome.action === "interrupt") runner.interruptTurn();
+    await queued;
+    const { state } = runner;
+    // The agent has ended the task in the same commit, so the turn cannot begin.
+    if (turn.hasEnded && state && isTerminal(state)) throw createTaskEndedError(taskId, state);
+    return { feed: runner, turn, isQueued: true };
   }
 
   /** Commits a message whose turn another node starts. */
@@ -271,44 +243,6 @@ export class MessageAcceptor {
     const feed = runners.createSubmitter(inbound.scope, taskId, contextId, runner);
     feed.startOrQueueTurn(turn);
     return { feed, turn };
-  }
-
-  /** Sends a message to the node that runs the turn, or accepts the message on this node if the turn has ended. */
-  async #forwardMessage(inbound: InboundMessage, task: FollowedTask): Promise<MessageAcceptResult> {
-    const { nodes, runners } = this.#context;
-    if (task.turnStatus === "awaiting-recovery") throw runners.requestRecovery(task.taskId);
-    const { request, caller, serviceParameters } = inbound;
-    const result = await nodes?.ownerRequests.sendMessage(task, { request, caller, serviceParameters });
-    // The other node can have accepted the message before it stopped.
-    return result ?? (await this.#accept(inbound));
-  }
-
-  /** Handles a repeated message that waits in the queue of a task that another node runs. */
-  async #acceptDuplicateOnOtherNode(
-    inbound: InboundMessage,
-    task: FollowedTask,
-  ): Promise<MessageAcceptResult> {
-    const turn = await this.#context.nodes?.followedTurns.findQueuedTurn(task, inbound.request.message);
-    return turn ? { feed: task, turn, isQueued: true } : await this.#accept(inbound);
-  }
-
-  /**
-   * Resolves with the turn whose end the sender of a repeated message awaits: the turn of the message, or a later turn
-   * that is running. The stream of a repeated message ends with its own turn.
-   */
-  async #findRepeatedTurn(
-    { request, serviceParameters }: InboundMessage,
-    task: ActiveTask | FollowedTask,
-    seq: number,
-  ): Promise<TurnProgress | undefined> {
-    if (task instanceof ActiveTask) {
-      if (task.isAwaitingRecovery) throw this.#context.runners.requestRecovery(task.taskId);
-      const { currentTurn } = task;
-      const startSeq = currentTurn?.startPoint?.seq ?? 0;
-      return startSeq === seq || (startSeq > seq && !serviceParameters.isStreaming) ? currentTurn : undefined;
-    }
-    if (serviceParameters.isStreaming) return undefined;
-    return await this.#context.nodes?.followedTurns.findRunningTurn(task, request.message, seq);
   }
 
   #decideOutcome(

@@ -9,7 +9,7 @@ import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
-import type { CancelPayload } from "./nodes/request-payload.ts";
+import type { TaskCancellation } from "./task-feed.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { ClaimedTask } from "./turn-store.ts";
 
@@ -33,7 +33,7 @@ export interface TaskRecoveryDependencies {
 
 /** A claimed task, and the CancelTask request that this node has received for the task. */
 export interface TaskToRecover extends ClaimedTask {
-  readonly cancellation?: CancelPayload;
+  readonly cancellation?: TaskCancellation;
 }
 
 /**
@@ -52,8 +52,12 @@ export async function recoverTask(
     runner.adoptLease(claimed);
     if (runner.currentTurn) return;
     if (claimed.isCancelRequested || claimed.cancellation) {
-      const { caller = claimed.scope, metadata = {} } = claimed.cancellation ?? {};
-      runner.cancel("The task was canceled.", caller, metadata);
+      const {
+        reason = "The task was canceled.",
+        caller = claimed.scope,
+        metadata = {},
+      } = claimed.cancellation ?? {};
+      runner.cancel({ reason, caller, metadata });
       await runner.waitForCommit();
       runner.isAwaitingRecovery = false;
       return;

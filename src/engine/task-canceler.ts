@@ -1,47 +1,24 @@
-import {
-  A2AError,
-  formatTaskState,
-  isTerminal,
-  type CancelTaskRequest,
-  type Task,
-} from "../protocol/index.ts";
+import { A2AError, formatTaskState, type CancelTaskRequest, type Task } from "../protocol/index.ts";
 import type { Caller, TaskScope } from "./caller.ts";
-import type { NodeAccess } from "./nodes/node-access.ts";
-import type { CancelPayload } from "./nodes/request-payload.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
-import { assertStoreAcceptsNewWork, type StoreHealth } from "./store-health.ts";
 import type { TaskRecovery } from "./task-recovery.ts";
 import { isChangeByOtherWriter } from "./task-errors.ts";
-import { ActiveTask } from "./active-task.ts";
+import type { TaskCancellation } from "./task-feed.ts";
 
 /** Cancels the tasks of one agent, on whichever node their turns run. */
 export class TaskCanceler {
   readonly #runners: RunnerRegistry;
-  readonly #nodes: NodeAccess | undefined;
   readonly #requestWaitLimit: RequestWaitLimit;
-  readonly #storeHealth: StoreHealth | undefined;
   readonly #recovery: Pick<TaskRecovery, "isWaitingSuspect" | "cancelWaitingSuspect">;
 
   constructor(
-    {
-      runners,
-      nodes,
-      requestWaitLimit,
-      recovery,
-    }: {
-      readonly runners: RunnerRegistry;
-      /** Absent if only this process can open the store. */
-      readonly nodes: NodeAccess | undefined;
-      readonly requestWaitLimit: RequestWaitLimit;
-      readonly recovery: Pick<TaskRecovery, "isWaitingSuspect" | "cancelWaitingSuspect">;
-    },
-    storeHealth: StoreHealth | undefined,
+    runners: RunnerRegistry,
+    requestWaitLimit: RequestWaitLimit,
+    recovery: Pick<TaskRecovery, "isWaitingSuspect" | "cancelWaitingSuspect">,
   ) {
     this.#runners = runners;
-    this.#nodes = nodes;
     this.#requestWaitLimit = requestWaitLimit;
-    this.#storeHealth = storeHealth;
     this.#recovery = recovery;
   }
 
@@ -54,7 +31,8 @@ export class TaskCanceler {
     scope: TaskScope,
     caller: Caller,
   ): Promise<Task> {
-    const canceled = await this.cancelIfUnfinished(scope, id, "The task was canceled.", { caller, metadata });
+    const cancellation = { reason: "The task was canceled.", caller, metadata };
+    const canceled = await this.cancelIfUnfinished(scope, id, cancellation);
     if (!canceled) throw A2AError.taskNotFound(id);
     const { task, hadEnded } = canceled;
     const { state } = task.status;
@@ -70,31 +48,19 @@ export class TaskCanceler {
   async cancelIfUnfinished(
     scope: TaskScope,
     taskId: string,
-    reason: string,
-    payload: CancelPayload,
+    cancellation: TaskCancellation,
   ): Promise<{ readonly task: Task; readonly hadEnded: boolean } | undefined> {
     if (this.#recovery.isWaitingSuspect(scope, taskId))
-      await this.#recovery.cancelWaitingSuspect(scope, taskId, payload);
+      await this.#recovery.cancelWaitingSuspect(scope, taskId, cancellation);
     for (;;) {
       const opened = await this.#runners.openForWriting(scope, taskId);
       if (!opened) return undefined;
       try {
-        if (!(opened instanceof ActiveTask)) {
-          const task = await this.#nodes?.ownerRequests.cancelTask(opened, payload);
-          if (task) return { task, hadEnded: false };
-          // The turn has ended, so this node can cancel the task.
-          continue;
-        }
-        const hadEnded = opened.state === undefined || isTerminal(opened.state);
-        if (!hadEnded) {
-          // A running agent receives the signal also while the store cannot commit.
-          if (!opened.isAgentWorking) assertStoreAcceptsNewWork(this.#storeHealth);
-          opened.cancel(reason, payload.caller, payload.metadata);
-        }
-        while (!opened.hasEndedAtSeq(opened.seq)) await this.#requestWaitLimit.wait(opened.waitForCommit());
-        return { task: opened.getSnapshot(), hadEnded };
+        const hadEnded = await opened.cancelAndWait(cancellation, this.#requestWaitLimit);
+        // If the turn of another node has ended without the task, this node can cancel the task.
+        if (opened.hasEndedAtSeq(opened.seq)) return { task: opened.getSnapshot(), hadEnded };
       } catch (error) {
-        if (!this.#nodes || !isChangeByOtherWriter(error)) throw error;
+        if (!isChangeByOtherWriter(error)) throw error;
       } finally {
         opened.release();
       }

@@ -1,6 +1,6 @@
 import type { Deferred } from "../base/data-structures/index.ts";
-import type { LogEvent, Message, Task, TaskState } from "../protocol/index.ts";
-import type { TaskScope } from "./caller.ts";
+import type { JsonObject, LogEvent, Message, Task, TaskState } from "../protocol/index.ts";
+import type { Caller, TaskScope } from "./caller.ts";
 import { measureEventSize } from "./measure-size.ts";
 import type { Turn, TurnRequest, TurnStartPoint } from "./turn.ts";
 import type { MessageAction } from "./decide-message-outcome.ts";
@@ -44,6 +44,13 @@ export interface TaskFeed {
   releaseReader(): void;
   /** Resolves with the current feed of the task, or with `undefined` if the task is deleted. The caller must release it. */
   reopen(): Promise<TaskFeed | undefined>;
+}
+
+/** A request to cancel a task. `reason` is the reason of the agent's signal. */
+export interface TaskCancellation {
+  readonly reason: string;
+  readonly caller: Caller;
+  readonly metadata: JsonObject;
 }
 
 /** The progress of a turn, as the sender of its message observes it. */

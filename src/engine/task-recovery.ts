@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 import { recoverTask, type TaskRecoveryDependencies, type TaskToRecover } from "./recover-task.ts";
 import type { TaskScope } from "./caller.ts";
 import { Poller } from "./nodes/poller.ts";
-import type { CancelPayload } from "./nodes/request-payload.ts";
+import type { TaskCancellation } from "./task-feed.ts";
 import type { LogAppend, TaskStore } from "./task-store.ts";
 import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
 import { ProcessLeases } from "./process-leases.ts";
@@ -201,7 +201,11 @@ export class TaskRecovery {
   }
 
   /** Cancels a task whose turn waits for other suspect turns of this node. Ignores all other tasks. */
-  async cancelWaitingSuspect(scope: TaskScope, taskId: string, cancellation: CancelPayload): Promise<void> {
+  async cancelWaitingSuspect(
+    scope: TaskScope,
+    taskId: string,
+    cancellation: TaskCancellation,
+  ): Promise<void> {
     const task = this.#suspectTurns.take(scope, taskId);
     if (task) await this.#recoverOrReleaseTask({ ...task, cancellation });
   }

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import type { Caller, TaskScope } from "../caller.ts";
+import type { TaskScope } from "../caller.ts";
 import { getMessageAction, type InboundMessage, type MessageAcceptResult } from "../task-feed.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
+import type { TaskCanceler } from "../task-canceler.ts";
 import type { TaskRequest } from "./node-store.ts";
 import { decodeCancelRequest, decodeMessageRequest, type MessageAnswer } from "./request-payload.ts";
 
@@ -12,11 +13,7 @@ export interface TaskRequestDependencies {
   readonly messageAcceptor: {
     acceptMessage(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult>;
   };
-  /** Cancels a task whose turn this node runs. Resolves once the task has ended. */
-  readonly cancelTask: (
-    request: { readonly id: string; readonly metadata: JsonObject },
-    caller: Caller,
-  ) => Promise<unknown>;
+  readonly canceler: Pick<TaskCanceler, "cancelIfUnfinished">;
 }
 
 /**
@@ -25,15 +22,14 @@ export interface TaskRequestDependencies {
  */
 export async function answerTaskRequest(
   taskRequest: TaskRequest,
-  { runners, isWaitingSuspect, messageAcceptor, cancelTask }: TaskRequestDependencies,
+  { runners, isWaitingSuspect, messageAcceptor, canceler }: TaskRequestDependencies,
 ): Promise<JsonObject | undefined> {
   const { scope, taskId, kind } = taskRequest;
   const runner = runners.findLive(scope, taskId);
   const isRunning = runner?.hasUnfinishedTurn === true && !runner.isAwaitingRecovery;
   if (!isRunning && !(kind === "cancel" && isWaitingSuspect(scope, taskId))) return undefined;
   if (kind === "cancel") {
-    const { caller, metadata } = decodeCancelRequest(taskRequest);
-    await cancelTask({ id: taskId, metadata }, caller);
+    await canceler.cancelIfUnfinished(scope, taskId, decodeCancelRequest(taskRequest));
     return {};
   }
   const accepted = await messageAcceptor.acceptMessage({ scope, ...decodeMessageRequest(taskRequest) });

@@ -4,16 +4,33 @@ import {
   copyTask,
   isInterrupted,
   isTerminal,
+  type JsonObject,
+  type Message,
   type Task,
   type TaskState,
 } from "../../protocol/index.ts";
 import { foldLogEvents } from "../log-events.ts";
 import type { TaskScope } from "../caller.ts";
 import type { TaskTurnStatus } from "../decide-message-outcome.ts";
-import { createLogWentBackError } from "../task-errors.ts";
-import { TaskLogTail, type TaskFeed } from "../task-feed.ts";
-import type { FollowedTurn } from "./followed-turn.ts";
-import type { FollowedPosition, FollowedTaskChange } from "./node-store.ts";
+import type { IdGenerator } from "../id-generator.ts";
+import { isSameMessage } from "../repeated-messages.ts";
+import { createDuplicateMessageIdError, createLogWentBackError } from "../task-errors.ts";
+import {
+  type InboundMessage,
+  type TaskCancellation,
+  type TaskFeed,
+  TaskLogTail,
+  type TaskMessageAcceptResult,
+} from "../task-feed.ts";
+import type { TaskStore } from "../task-store.ts";
+import { FollowedTurn, hasTurnStopped } from "./followed-turn.ts";
+import type { FollowedPosition, FollowedTaskChange, TaskRequest } from "./node-store.ts";
+import {
+  encodeCancelRequest,
+  encodeMessageRequest,
+  type MessageAnswer,
+  throwErrorOfAnswer,
+} from "./request-payload.ts";
 
 /** The state of a task that a follower starts with. */
 export interface FollowedTaskStart {
@@ -22,17 +39,23 @@ export interface FollowedTaskStart {
   readonly turnStatus: TaskTurnStatus;
 }
 
+/** What all followed tasks of a node share. */
 interface FollowedTaskDependencies {
+  readonly store: TaskStore;
+  readonly generateId: IdGenerator;
+  /** Sends a request to the node that runs the turn of the task. See `NodeLink.sendRequest`. */
+  readonly sendRequest: (task: FollowedTask, request: TaskRequest) => Promise<JsonObject | undefined>;
+  /** Reads the newest events of the task from the store. */
+  readonly refresh: (task: FollowedTask) => Promise<void>;
   /** Called when a reader or a request retains an idle task. */
   readonly onActive: (task: FollowedTask) => void;
   /** Called when the last reader or request has released the task. */
   readonly onIdle: (task: FollowedTask) => void;
-  readonly reopen: () => Promise<TaskFeed | undefined>;
 }
 
 /**
  * A task whose turn this node does not run. The task repeats the log of the store: the `LogPoller` reads the new events,
- * whichever node has appended them.
+ * whichever node has appended them. Messages and cancels become rows of the store, which the node of the turn reads.
  */
 export class FollowedTask implements TaskFeed {
   readonly scope: TaskScope;
@@ -42,6 +65,8 @@ export class FollowedTask implements TaskFeed {
   nextPollAt = 0;
   hasMoved = false;
   readonly #context: FollowedTaskDependencies;
+  /** Resolves with the current feed of the task, or with `undefined` if the task is deleted. The caller must release it. */
+  readonly reopen: () => Promise<TaskFeed | undefined>;
   readonly #turns = new Set<FollowedTurn>();
   #task: Task;
   #seq: number;
@@ -52,8 +77,14 @@ export class FollowedTask implements TaskFeed {
   #failure: A2AError | undefined;
   #nextChange: Deferred | undefined;
 
-  constructor(context: FollowedTaskDependencies, scope: TaskScope, start: FollowedTaskStart) {
+  constructor(
+    context: FollowedTaskDependencies,
+    scope: TaskScope,
+    start: FollowedTaskStart,
+    reopen: () => Promise<TaskFeed | undefined>,
+  ) {
     this.#context = context;
+    this.reopen = reopen;
     this.scope = scope;
     this.taskId = start.task.id;
     this.#task = start.task;
@@ -130,8 +161,108 @@ export class FollowedTask implements TaskFeed {
     this.release();
   }
 
-  reopen(): Promise<TaskFeed | undefined> {
-    return this.#context.reopen();
+  /** Cancels the task on the node of its turn. Resolves with true if the task had ended before. */
+  async cancelAndWait(cancellation: TaskCancellation): Promise<boolean> {
+    if (isTerminal(this.state)) return true;
+    const { generateId, sendRequest, refresh } = this.#context;
+    const answer = await sendRequest(
+      this,
+      encodeCancelRequest(generateId(), this.scope, this.taskId, cancellation),
+    );
+    if (answer) throwErrorOfAnswer(answer);
+    await refresh(this);
+    return false;
+  }
+
+  /**
+   * Sends a message to the running turn, to the queue of the task, or to the next turn, as the agent declares. Resolves
+   * with `undefined` if the turn has ended without an answer, so that this node can accept the message.
+   */
+  async acceptMessage(
+    { request, caller, serviceParameters }: InboundMessage,
+    _acceptHere?: unknown,
+  ): Promise<TaskMessageAcceptResult | undefined> {
+    const { scope, taskId, contextId } = this;
+    const { generateId, sendRequest, refresh } = this.#context;
+    // Follow the turn before the other node can begin it.
+    const turn = new FollowedTurn({ ...request.message, taskId, contextId });
+    this.followTurn(turn);
+    try {
+      const payload = { request, caller, serviceParameters };
+      const encoded = await sendRequest(this, encodeMessageRequest(generateId(), scope, taskId, payload));
+      if (encoded) throwErrorOfAnswer(encoded);
+      const answer = encoded as MessageAnswer | undefined;
+      if (answer?.seq !== undefined && this.#seq < answer.seq) await refresh(this);
+      const isQueued = answer?.action === "queue";
+      // The turn can begin and even end before this node has read the answer.
+      if (turn.hasBegun ? answer?.action !== "deliver" : isQueued) return { feed: this, turn, isQueued };
+      this.unfollowTurn(turn);
+      return answer && { feed: this.retain(), seq: answer.seq ?? this.#seq };
+    } catch (error) {
+      this.unfollowTurn(turn);
+      throw error;
+    }
+  }
+
+  /**
+   * Resolves with the turn of a message that waits in the queue of the task, or with `undefined` if the message does not
+   * wait. Rejects if another message with the same id waits.
+   */
+  async findQueuedTurn(message: Message): Promise<FollowedTurn | undefined> {
+    const turn = new FollowedTurn({ ...message, taskId: this.taskId, contextId: this.contextId });
+    // Follow the turn before the query, because the turn can begin and end during the query.
+    return await this.#followWhile(turn, async () => {
+      const stored = await this.#context.store.load(this.scope, this.taskId);
+      const queued = stored?.queuedTurns?.find((entry) => entry.message.messageId === message.messageId);
+      if (queued && !isSameMessage(message, queued.message)) throw createDuplicateMessageIdError(message);
+      return queued !== undefined;
+    });
+  }
+
+  /**
+   * Resolves with the turn of the message with the sequence number `seq`, or with the running turn after it. Resolves with
+   * `undefined` if the task waits or has ended, and for a stream, which reads the log.
+   */
+  async findRunningTurn(
+    message: Message,
+    seq: number,
+    isStreaming = false,
+  ): Promise<FollowedTurn | undefined> {
+    if (isStreaming || !this.hasUnfinishedTurn) return undefined;
+    return (await this.followUnlessStopped(message, seq)) ?? this.#followLaterTurn(message);
+  }
+
+  #followLaterTurn(message: Message): FollowedTurn | undefined {
+    if (isInterrupted(this.state) || isTerminal(this.state)) return undefined;
+    const turn = new FollowedTurn(message);
+    turn.beginAtKnownSeq(this.#seq, this.getSnapshot());
+    this.followTurn(turn);
+    return turn;
+  }
+
+  /** Like `findRunningTurn`, also for a turn whose lease this node has not released yet. */
+  async followUnlessStopped(message: Message, seq: number): Promise<FollowedTurn | undefined> {
+    const turn = new FollowedTurn(message);
+    return await this.#followWhile(turn, async () => {
+      const readSeq = this.#seq;
+      turn.beginAtKnownSeq(seq, this.getSnapshot());
+      return !(await hasTurnStopped(this.#context.store, this, seq, readSeq));
+    });
+  }
+
+  /** Follows a turn, and continues to follow it only if `isUnfinished` resolves with true. */
+  async #followWhile(
+    turn: FollowedTurn,
+    isUnfinished: () => Promise<boolean>,
+  ): Promise<FollowedTurn | undefined> {
+    this.followTurn(turn);
+    let isFollowed = false;
+    try {
+      isFollowed = await isUnfinished();
+    } finally {
+      if (!isFollowed) this.unfollowTurn(turn);
+    }
+    return isFollowed ? turn : undefined;
   }
 
   /** Reports the progress of a turn that begins after the newest event. Keeps the task until the turn has ended. */

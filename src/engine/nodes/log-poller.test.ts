@@ -7,7 +7,14 @@ import type { FollowedTaskChange, NodeStore } from "./node-store.ts";
 it("a followed task whose log went back rejects its readers, and is followed again from its current state [E3]", async () => {
   const change: FollowedTaskChange = { lastSeq: 3, turnStatus: "running", events: [] };
   const nodes = { readChanges: async () => [change] } as unknown as NodeStore;
-  const poller = new LogPoller(new MemoryStore(), nodes, new FakeClock(), {});
+  const poller = new LogPoller({
+    store: new MemoryStore(),
+    nodes,
+    clock: new FakeClock(),
+    observer: {},
+    generateId: () => "",
+    sendRequest: async () => undefined,
+  });
   const scope = { agent: "a", tenant: "", principal: "" };
   const follow = (seq: number): ReturnType<LogPoller["follow"]> => {
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" as const } };

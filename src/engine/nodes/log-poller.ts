@@ -24,26 +24,36 @@ export type FollowableTask = Pick<
   "task" | "seq" | "awaitsRecovery" | "runsOnOtherNode" | "queuedTurns"
 >;
 
+type FollowedTaskContext = ConstructorParameters<typeof FollowedTask>[0];
+
+interface LogPollerDependencies extends Pick<FollowedTaskContext, "generateId" | "sendRequest"> {
+  readonly store: TaskStore;
+  readonly nodes: NodeStore;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "onError">;
+}
+
 /**
  * Follows the logs of the tasks that other nodes run, for all engines of this node. One statement reads the new events of
  * all followed tasks. The poller reads at each hint, or else every 50 ms while another node runs a followed task.
  */
 export class LogPoller {
-  readonly #store: TaskStore;
-  readonly #nodes: NodeStore;
-  readonly #clock: Clock;
-  readonly #observer: Pick<Observer, "onError">;
+  readonly #context: LogPollerDependencies;
+  readonly #taskContext: FollowedTaskContext;
   readonly #followed = new Set<FollowedTask>();
   readonly #followedByTask = new Map<string, FollowedTask>();
   readonly #poller: Poller;
 
-  constructor(store: TaskStore, nodes: NodeStore, clock: Clock, observer: Pick<Observer, "onError">) {
-    this.#store = store;
-    this.#nodes = nodes;
-    this.#clock = clock;
-    this.#observer = observer;
+  constructor(context: LogPollerDependencies) {
+    this.#context = context;
+    this.#taskContext = {
+      ...context,
+      refresh: (task) => this.refresh(task),
+      onActive: (task) => this.#add(task),
+      onIdle: (task) => this.#remove(task),
+    };
     this.#poller = new Poller(
-      clock,
+      context.clock,
       () => this.#readChanges(),
       () => this.#computeDelayMs(),
     );
@@ -60,12 +70,7 @@ export class LogPoller {
       known.hasMoved = false;
       return known;
     }
-    const context = {
-      reopen,
-      onActive: (task: FollowedTask) => this.#add(task),
-      onIdle: (task: FollowedTask) => this.#remove(task),
-    };
-    return new FollowedTask(context, scope, toFollowedTaskStart(stored));
+    return new FollowedTask(this.#taskContext, scope, toFollowedTaskStart(stored), reopen);
   }
 
   find(scope: TaskScope, taskId: string): FollowedTask | undefined {
@@ -103,7 +108,7 @@ export class LogPoller {
   #add(task: FollowedTask): void {
     this.#followed.add(task);
     this.#followedByTask.set(getTaskKey(task.scope, task.taskId), task);
-    task.nextPollAt = this.#clock.monotonic() + this.#getPollDelayMs(task);
+    task.nextPollAt = this.#context.clock.monotonic() + this.#getPollDelayMs(task);
     this.#poller.update();
   }
 
@@ -114,16 +119,16 @@ export class LogPoller {
   }
 
   async #readChanges(): Promise<void> {
-    const now = this.#clock.monotonic();
+    const now = this.#context.clock.monotonic();
     const due = [...this.#followed].filter(({ nextPollAt }) => nextPollAt <= now);
     for (let at = 0; at < due.length; at += MAX_TASKS_PER_POLL)
       await this.#readChangesOfTasks(due.slice(at, at + MAX_TASKS_PER_POLL));
   }
 
   async #readChangesOfTasks(tasks: readonly FollowedTask[]): Promise<void> {
-    for (const task of tasks) task.nextPollAt = this.#clock.monotonic() + this.#getPollDelayMs(task);
+    for (const task of tasks) task.nextPollAt = this.#context.clock.monotonic() + this.#getPollDelayMs(task);
     const positions = tasks.map(({ position }) => position);
-    const changes = await this.#nodes.readChanges(positions, MAX_BYTES_PER_TASK);
+    const changes = await this.#context.nodes.readChanges(positions, MAX_BYTES_PER_TASK);
     for (const [at, task] of tasks.entries()) {
       const change = changes[at];
       if (change === "deleted") task.markErased();
@@ -138,30 +143,30 @@ export class LogPoller {
       if (hasDeletedEvents) await this.#reload(task);
       else task.applyChange(change);
     } catch (error) {
-      this.#observer.onError?.({ where: "store", error, taskId: task.taskId });
+      this.#context.observer.onError?.({ where: "store", error, taskId: task.taskId });
     }
     // A hint can have requested an earlier poll in the meantime.
     const delayMs = task.hasUnreadEvents ? 0 : this.#getPollDelayMs(task);
-    task.nextPollAt = Math.min(task.nextPollAt, this.#clock.monotonic() + delayMs);
+    task.nextPollAt = Math.min(task.nextPollAt, this.#context.clock.monotonic() + delayMs);
     if (task.hasUnreadEvents) this.#poller.wake();
   }
 
   async #reload(task: FollowedTask): Promise<void> {
-    const stored = await this.#store.load(task.scope, task.taskId);
+    const stored = await this.#context.store.load(task.scope, task.taskId);
     if (stored) task.replace(toFollowedTaskStart(stored));
     else task.markErased();
   }
 
   #getPollDelayMs({ turnStatus, state }: FollowedTask): number {
     if (isTerminal(state)) return Infinity;
-    const hasHints = this.#nodes.hints?.isReceiving ?? false;
+    const hasHints = this.#context.nodes.hints?.isReceiving ?? false;
     return turnStatus === "running" && !hasHints ? RUNNING_POLL_DELAY_MS : IDLE_POLL_DELAY_MS;
   }
 
   #computeDelayMs(): number | undefined {
     let first = Infinity;
     for (const { nextPollAt } of this.#followed) first = Math.min(first, nextPollAt);
-    return first === Infinity ? undefined : Math.max(0, first - this.#clock.monotonic());
+    return first === Infinity ? undefined : Math.max(0, first - this.#context.clock.monotonic());
   }
 }
 

@@ -1,37 +1,55 @@
-import type { IdGenerator } from "../id-generator.ts";
 import type { RunnerRegistry } from "../runner-registry.ts";
-import { createServerClosingError } from "../task-errors.ts";
+import { createServerClosingError, isChangeByOtherWriter } from "../task-errors.ts";
 import type { ActiveTask } from "../active-task.ts";
+import type { Acceptance, OtherNodes } from "../other-nodes.ts";
+import type { MessageAcceptResult, TurnAcceptResult } from "../task-feed.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { Turn } from "../turn.ts";
 import { answerTaskRequest, type TaskRequestDependencies } from "./answer-task-request.ts";
 import type { FollowedTask } from "./followed-task.ts";
-import { FollowedTurnFinder } from "./followed-turn-finder.ts";
 import { NodeLink, type NodeLinkOptions } from "./node-link.ts";
-import { OwnerRequests } from "./owner-requests.ts";
+import type { NodeStore } from "./node-store.ts";
 
 /** Parts of an engine that its access to other nodes uses. */
 interface NodeAccessDependencies {
   readonly agentId: string;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
-  readonly generateId: IdGenerator;
 }
 
+/** Number of attempts to accept a message. An attempt fails only if another node changes the task at the same time. */
+const MAX_ACCEPT_ATTEMPTS = 10;
+
 /** Access of one engine to the tasks whose turns other nodes run. */
-export class NodeAccess {
-  readonly ownerRequests: OwnerRequests;
-  readonly followedTurns: FollowedTurnFinder;
+export class NodeAccess implements OtherNodes {
+  readonly canTakeTurns = true;
   readonly #link: NodeLink;
+  readonly #nodes: NodeStore;
   readonly #agentId: string;
   readonly #runners: RunnerRegistry;
 
-  constructor(link: NodeLink, { agentId, store, runners, generateId }: NodeAccessDependencies) {
+  constructor(link: NodeLink, { agentId, store, runners }: NodeAccessDependencies) {
     this.#link = link;
+    this.#nodes = store.nodes as NodeStore;
     this.#agentId = agentId;
     this.#runners = runners;
-    this.ownerRequests = new OwnerRequests(link, generateId);
-    this.followedTurns = new FollowedTurnFinder(store);
+  }
+
+  get refusesRepeatedMessages(): boolean {
+    return this.#nodes.hasOtherNodes;
+  }
+
+  /** If another node changes the task or stores the message at the same time, tries again. */
+  async acceptMessage(tryToAccept: (isRetry: boolean) => Acceptance): Promise<MessageAcceptResult> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const accepted = await tryToAccept(attempt > 1);
+        if ("turn" in accepted && !accepted.isQueued) await waitUntilDurable(accepted);
+        return accepted;
+      } catch (error) {
+        if (attempt === MAX_ACCEPT_ATTEMPTS || !isChangeByOtherWriter(error)) throw error;
+      }
+    }
   }
 
   /**
@@ -44,12 +62,13 @@ export class NodeAccess {
   }
 
   /** Settles the sender of the message of a turn that this node has handed over, once the turn stops on another node. */
-  followHandedOverTurn(runner: ActiveTask, turn: Turn): void {
+  followHandedOverTurn(runner: ActiveTask, turn: Turn): boolean {
     this.#runners.remove(runner);
     const task = this.#runners.follow(runner).retain();
     void this.#followHandedOverTurn(task, turn)
       .catch((error: unknown) => turn.stoppedTask.reject(error))
       .finally(() => task.release());
+    return true;
   }
 
   async #followHandedOverTurn(task: FollowedTask, turn: Turn): Promise<void> {
@@ -57,12 +76,21 @@ export class NodeAccess {
     if (!startPoint) throw createServerClosingError();
     // A reader can have followed the task before the turn began.
     if (task.seq < startPoint.seq) await this.#link.logs.refresh(task);
-    const followed = await this.followedTurns.followUnlessStopped(task, message, startPoint.seq);
+    const followed = await task.followUnlessStopped(message, startPoint.seq);
     stoppedTask.resolve(followed ? await followed.stoppedTask.promise : task.getSnapshot());
   }
 
   close(): void {
     this.#link.closeAgent(this.#agentId);
+  }
+}
+
+async function waitUntilDurable({ feed, turn }: TurnAcceptResult): Promise<void> {
+  feed.retain();
+  try {
+    await turn.durableSeq.promise;
+  } finally {
+    feed.release();
   }
 }
 

@@ -1,6 +1,7 @@
 import { Deferred } from "../../base/data-structures/index.ts";
 import { A2AError, isTerminal, type JsonObject } from "../../protocol/index.ts";
 import { systemClock, type Clock } from "../clock.ts";
+import { generateUuidV7, type IdGenerator } from "../id-generator.ts";
 import type { Observer } from "../observer.ts";
 import { createServerClosingError } from "../task-errors.ts";
 import type { TaskStore } from "../task-store.ts";
@@ -27,6 +28,8 @@ export interface NodeLinkOptions {
   readonly store: TaskStore;
   readonly clock?: Clock;
   readonly observer?: Pick<Observer, "onError" | "onWarning">;
+  /** Creates the ids of requests to other nodes. */
+  readonly generateId?: IdGenerator;
 }
 
 /**
@@ -46,11 +49,13 @@ export class NodeLink {
   readonly #answerPoller: Poller;
   #removeHintListener: (() => void) | undefined;
 
-  private constructor(nodes: NodeStore, { store, clock = systemClock, observer = {} }: NodeLinkOptions) {
+  private constructor(nodes: NodeStore, options: NodeLinkOptions) {
+    const { store, clock = systemClock, observer = {}, generateId = generateUuidV7 } = options;
     this.#nodes = nodes;
     this.#clock = clock;
     this.#observer = observer;
-    this.logs = new LogPoller(store, nodes, clock, observer);
+    const sendRequest: NodeLink["sendRequest"] = (task, request) => this.sendRequest(task, request);
+    this.logs = new LogPoller({ store, nodes, clock, observer, generateId, sendRequest });
     nodes.hints?.onUnsupported?.((message) => observer.onWarning?.({ where: "store", message }));
     this.#requestPoller = new Poller(
       clock,

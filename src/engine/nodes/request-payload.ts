@@ -7,13 +7,8 @@ import {
 } from "../../protocol/index.ts";
 import type { Caller, ServiceParameters, TaskScope } from "../caller.ts";
 import type { MessageAction } from "../decide-message-outcome.ts";
+import type { TaskCancellation } from "../task-feed.ts";
 import type { TaskRequest } from "./node-store.ts";
-
-/** A CancelTask request for the node that runs the turn. */
-export interface CancelPayload {
-  readonly caller: Caller;
-  readonly metadata: JsonObject;
-}
 
 /** A message for the node that runs the turn. */
 export interface MessagePayload {
@@ -60,13 +55,13 @@ export function encodeCancelRequest(
   id: string,
   scope: TaskScope,
   taskId: string,
-  payload: CancelPayload,
+  cancellation: TaskCancellation,
 ): TaskRequest {
-  return { id, scope, taskId, kind: "cancel", payload: toJsonObject(payload) };
+  return { id, scope, taskId, kind: "cancel", payload: toJsonObject(cancellation) };
 }
 
-export function decodeCancelRequest({ payload }: TaskRequest): CancelPayload {
-  return payload as unknown as CancelPayload;
+export function decodeCancelRequest({ payload }: TaskRequest): TaskCancellation {
+  return payload as unknown as TaskCancellation;
 }
 
 interface EncodedError {

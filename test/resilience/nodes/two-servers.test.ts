@@ -103,6 +103,14 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
       expect(await runTestSql(url, "SELECT * FROM colloquy.task_request")).toEqual([]);
     });
 
+    it("erase a task that the other server runs, and tell its agent the reason [E8, E21]", async () => {
+      const { id } = requireTask(await first.client.send("go", now));
+      const run = endOnAbort(await first.agent.waitForRun(0));
+      expect(await second.server.maintenance.eraseTasks({ taskId: id })).toEqual({ erasedTasks: 1 });
+      expect(run.run.signal.reason).toMatchObject({ message: "The task was erased." });
+      expect(await getReason(first.client.tasks.get(id))).toBe("TASK_NOT_FOUND");
+    });
+
     it("continue a task that waits for its user on the other server [E21]", async () => {
       const asking = first.client.send("go");
       (await first.agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
