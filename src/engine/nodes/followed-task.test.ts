@@ -58,15 +58,23 @@ class LaterTurnStore extends MemoryStore {
 
 it("a repeated message whose turn has stopped waits for the running turn of its task [E10, E21]", async () => {
   const task = new FollowedTask(
-    { onActive() {}, onIdle() {}, reopen: async () => undefined },
+    {
+      store: new LaterTurnStore(),
+      generateId: () => "",
+      sendRequest: async () => undefined,
+      refresh: async () => {},
+      onActive() {},
+      onIdle() {},
+    },
     { agent: "a", tenant: "", principal: "" },
     {
       task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } },
       seq: 3,
       turnStatus: "running",
     },
+    async () => undefined,
   );
-  const turn = await new FollowedTurnFinder(new LaterTurnStore()).findRunningTurn(task, message, 1);
+  const turn = await task.findRunningTurn(message, 1);
   expect(turn?.hasEnded).toBe(false);
   const end = createStatusEvent(4, "TASK_STATE_COMPLETED");
   task.applyChange({ lastSeq: 4, turnStatus: "none", events: [end] });
