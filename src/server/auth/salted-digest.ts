@@ -1,5 +1,4 @@
 import { hash, randomBytes } from "node:crypto";
-import { computeSha256Hex } from "../../base/data-structures/index.ts";
 
 const PROCESS_SALT = randomBytes(32).toString("base64");
 
@@ -9,12 +8,4 @@ const PROCESS_SALT = randomBytes(32).toString("base64");
  */
 export function computeSaltedDigest(secret: string): string {
   return hash("sha256", PROCESS_SALT + secret, "base64");
-}
-
-/** Compares digests, which have the same length, so that the time does not depend on the texts. */
-export function isSameSecret(given: string, expected: string): boolean {
-  const [a, b] = [computeSha256Hex(given), computeSha256Hex(expected)];
-  let difference = 0;
-  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
-  return difference === 0;
 }

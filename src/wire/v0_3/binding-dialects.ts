@@ -4,17 +4,17 @@ import {
   A2AError,
   isObject,
   type JsonValue,
-  type Operations,
 } from "../../protocol/index.ts";
-import type { JsonRpcDialect, ProtoDialect, RestDialect, OperationCodec } from "../dialect.ts";
+import type { JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
 import type { PeerLeniency } from "../leniency.ts";
-import { decodeParams, protoDecoder } from "./decode.ts";
-import { toEvent03, toResultJson, isLastEvent } from "./encode.ts";
+import { decodeParams } from "./decode.ts";
+import { toEvent03, toResultJson } from "./encode.ts";
 import { toRestErrorResponse, toJsonRpcError } from "./errors.ts";
-import { toProtoResult, encodeProtoParams, toProtoEvent } from "./proto-encode.ts";
+import { isLastEvent } from "./is-last-event.ts";
+import { toProtoResult } from "./proto-encode.ts";
 import { selectProtoFileBytes, type ProtoFileBytes } from "./proto-file-bytes.ts";
+import { createProtoJsonCodec, protoJsonCodec } from "./proto-json-codec.ts";
 import { createRouteMatcher, type RouteMatcher, type RestRoute } from "../route-matcher.ts";
-import type { OperationDecoder } from "../operation-messages.ts";
 
 /**
  * HTTP routes of A2A 0.3 §3.5.3, below the agent's URL. A2A 0.3 also lists a route for listing tasks, but
@@ -35,7 +35,7 @@ const REST_ROUTES: readonly RestRoute[] = [
 ];
 
 /** Returns the operation for the HTTP method and path of a 0.3 request. */
-const matchRoute: RouteMatcher = createRouteMatcher(REST_ROUTES, { tenants: false });
+export const matchRoute: RouteMatcher = createRouteMatcher(REST_ROUTES, { tenants: false });
 
 /** Operations by their JSON-RPC method names in A2A 0.3 §3.5.6. */
 const OPERATIONS_BY_JSON_RPC_METHOD: Readonly<Record<string, OperationName>> = {
@@ -113,7 +113,7 @@ export function selectProtoDialect(userAgent: string | undefined, leniency: Peer
  * the form of JSON-RPC parameters. The function does not validate the message in the body, because the
  * decoder validates the message.
  */
-function collectRestParams(
+export function collectRestParams(
   operation: OperationName,
   { id, configId }: Record<string, string>,
   query: URLSearchParams,
@@ -164,35 +164,3 @@ function hasMessageInProtoForm(body: unknown): boolean {
   if (!isObject(message) || "kind" in message || "parts" in message) return false;
   return message["role"] !== "user";
 }
-
-/** The client's half of a codec, which encodes parameters and decodes results. */
-export interface ClientCodec extends Pick<OperationDecoder, "decodeResult"> {
-  /**
-   * Encodes the parameters of a request. Throws `UNSUPPORTED_OPERATION` if the protocol version does not
-   * have the operation.
-   */
-  encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object;
-}
-
-const PROTO_EVENT_SERIALIZERS: Readonly<Record<ProtoFileBytes, EventTextEncoder>> = {
-  bytes: (event) => JSON.stringify(toProtoEvent(event, "bytes")),
-  "base64-text": (event) => JSON.stringify(toProtoEvent(event, "base64-text")),
-};
-
-/**
- * Creates a codec for the ProtoJSON messages of the 0.3 proto. The messages are binary over gRPC, and JSON in
- * HTTP+JSON responses. A request identifies a task by resource name, as in the request messages of the proto.
- * `fileBytes` is the form of the files in results. The codec decodes both forms.
- */
-export function createProtoJsonCodec(fileBytes: ProtoFileBytes): OperationCodec & ClientCodec {
-  return {
-    ...protoDecoder,
-    encodeParams: encodeProtoParams,
-    toResultJson: (operation, result) => toProtoResult(operation, result, fileBytes),
-    encodeEvent: (event) => event.encodeWith(PROTO_EVENT_SERIALIZERS[fileBytes]),
-    isLastEvent,
-  };
-}
-
-/** The codec that writes files as the proto defines. */
-export const protoJsonCodec: OperationCodec & ClientCodec = createProtoJsonCodec("bytes");

@@ -39,15 +39,11 @@ import {
   ROLE_SCHEMA,
 } from "../v1/decode.ts";
 import { OPERATION_MESSAGES } from "../v1/messages.ts";
-import {
-  throwListTasksUnsupported,
-  invertTable,
-  ROLE_NAMES,
-  TASK_STATE_NAMES,
-  unwrapNonObjectData,
-} from "./encode.ts";
+import { throwListTasksUnsupported } from "./encode.ts";
+import { invertTable, ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
 import { JSON_RPC_MESSAGES, PROTO_ENUMS, PROTO_MESSAGES, PROTO_OPERATION_MESSAGES } from "./messages.ts";
 import { fromProtoFileBytes } from "./proto-file-bytes.ts";
+import { unwrapNonObjectData } from "./wrapped-non-object-data.ts";
 
 // Decoders of A2A 0.3. All values decode into the 1.0 model.
 

@@ -12,16 +12,9 @@ import {
   type TaskEvent,
   type TaskPushNotificationConfig,
   type TaskStatus,
-  type Role,
-  type TaskState,
-  type DataPart,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  type LogEvent,
-  type StreamingOperation,
 } from "../../protocol/index.ts";
 import { toCard03 } from "./agent-card-conversion.ts";
+import { wrapNonObjectData } from "./wrapped-non-object-data.ts";
 import type {
   Artifact03,
   Event03,
@@ -31,9 +24,8 @@ import type {
   Task03,
   TaskPushConfig03,
   TaskStatus03,
-  Role03,
-  TaskState03,
 } from "./types.ts";
+import { ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
 
 // Converts the 1.0 model to the JSON-RPC types of A2A 0.3.
 
@@ -42,7 +34,7 @@ import type {
  * part. A2A 0.3 has no media type or file name for these parts. The official SDKs also omit the media type
  * and the file name.
  */
-function toPart03(part: Part): Part03 {
+export function toPart03(part: Part): Part03 {
   const { metadata } = part;
   if ("text" in part) {
     return metadata === undefined
@@ -59,7 +51,7 @@ function toPart03(part: Part): Part03 {
 }
 
 /** Converts a 1.0 message to 0.3. */
-function toMessage03(message: Message): Message03 {
+export function toMessage03(message: Message): Message03 {
   return {
     kind: "message",
     ...message,
@@ -208,61 +200,4 @@ export function throwListTasksUnsupported(): never {
     "UNSUPPORTED_OPERATION",
     "A2A 0.3 cannot list tasks; store the task ids, or use A2A 1.0.",
   );
-}
-
-/** Role names in the JSON-RPC types of 0.3. */
-export const ROLE_NAMES: Readonly<Record<Role, Role03>> = { ROLE_USER: "user", ROLE_AGENT: "agent" };
-
-/** Task state names in the JSON-RPC types of 0.3. */
-export const TASK_STATE_NAMES: Readonly<Record<TaskState, TaskState03>> = {
-  TASK_STATE_SUBMITTED: "submitted",
-  TASK_STATE_WORKING: "working",
-  TASK_STATE_INPUT_REQUIRED: "input-required",
-  TASK_STATE_COMPLETED: "completed",
-  TASK_STATE_CANCELED: "canceled",
-  TASK_STATE_FAILED: "failed",
-  TASK_STATE_REJECTED: "rejected",
-  TASK_STATE_AUTH_REQUIRED: "auth-required",
-  TASK_STATE_UNSPECIFIED: "unknown",
-};
-
-/** Swaps the keys and values of an object. */
-export function invertTable<K extends string, V extends string>(table: Readonly<Record<K, V>>): Record<V, K> {
-  const entries = Object.entries(table) as [K, V][];
-  return Object.fromEntries(entries.map(([key, value]) => [value, key])) as Record<V, K>;
-}
-
-// Data parts contain an object in 0.3 and any JSON value in 1.0. Other values are wrapped as `{ value }`, and
-// the part's metadata gets a marker. The official SDKs for JavaScript, Python, and Go use the same
-// convention.
-const WRAPPED_DATA_METADATA_KEY = "data_part_compat";
-
-/** If the data of a part is not an object, wraps the data in an object, as 0.3 requires. */
-export function wrapNonObjectData(
-  data: JsonValue,
-  metadata?: JsonObject,
-): { data: JsonObject; metadata?: JsonObject } {
-  if (isObject(data)) return metadata === undefined ? { data } : { data, metadata };
-  return { data: { value: data }, metadata: { ...metadata, [WRAPPED_DATA_METADATA_KEY]: true } };
-}
-
-/** Converts a 0.3 data part to 1.0, and restores data that was wrapped in an object. */
-export function unwrapNonObjectData(data: JsonObject, metadata?: JsonObject): DataPart {
-  if (metadata === undefined) return { data };
-  if (metadata[WRAPPED_DATA_METADATA_KEY] !== true || data["value"] === undefined) return { data, metadata };
-  const { [WRAPPED_DATA_METADATA_KEY]: _mark, ...rest } = metadata;
-  const content = { data: data["value"] };
-  return Object.keys(rest).length > 0 ? { ...content, metadata: rest } : content;
-}
-
-/**
- * Returns `true` if a 0.3 stream ends after the event. A stream ends when its turn ends, with either a final
- * status update or a terminal task. The stream of a follow-up message starts with a task that still waits for
- * input. After this first event, the stream of the follow-up message continues.
- */
-export function isLastEvent({ event }: LogEvent, operation: StreamingOperation): boolean {
-  if ("statusUpdate" in event) return isFinalStatus(event.statusUpdate.status);
-  if (!("task" in event)) return "message" in event;
-  const { status } = event.task;
-  return operation === "SubscribeToTask" ? isFinalStatus(status) : isTerminal(status.state);
 }

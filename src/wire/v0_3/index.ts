@@ -13,7 +13,7 @@ export {
 } from "./binding-dialects.ts";
 export { toGrpcError } from "./errors.ts";
 export { encodeParams, toTask03 } from "./encode.ts";
-export type { ClientCodec } from "./binding-dialects.ts";
-export { protoJsonCodec } from "./binding-dialects.ts";
+export type { ClientCodec } from "./proto-json-codec.ts";
+export { protoJsonCodec } from "./proto-json-codec.ts";
 export { PROTO_ENUMS, PROTO_MESSAGES, PROTO_OPERATION_MESSAGES } from "./messages.ts";
 export type { Card03, Task03 } from "./types.ts";

@@ -13,7 +13,8 @@ import type {
   TaskStatus,
 } from "../../protocol/index.ts";
 import { mapValues, toCard03, toOAuthFlows03 } from "./agent-card-conversion.ts";
-import { wrapNonObjectData, isFinalStatus, throwListTasksUnsupported, toPushConfig03 } from "./encode.ts";
+import { wrapNonObjectData } from "./wrapped-non-object-data.ts";
+import { isFinalStatus, throwListTasksUnsupported, toPushConfig03 } from "./encode.ts";
 import { toProtoFileBytes, type ProtoFileBytes } from "./proto-file-bytes.ts";
 
 // Converts the 1.0 model to the ProtoJSON of 0.3's proto. In that proto, parts have no metadata, files have no

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toBase64 } from "../../protocol/index.ts";
 import { fromProtoFileBytes, selectProtoFileBytes, toProtoFileBytes } from "./proto-file-bytes.ts";
-import { protoJsonCodec } from "./binding-dialects.ts";
+import { protoJsonCodec } from "./proto-json-codec.ts";
 
 describe("a file with base64 text in a response", () => {
   const base64 = toBase64(new Uint8Array([0x80, 0x81, 0xff]));

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { A2AError, LogEvent, type OperationName, type Operations } from "../../protocol/index.ts";
 import type { OperationCodec } from "../dialect.ts";
 import { decodeResult, encodeParams, decodeCard, jsonRpcDialect, type ClientCodec } from "./index.ts";
-import { createProtoJsonCodec } from "./binding-dialects.ts";
+import { createProtoJsonCodec } from "./proto-json-codec.ts";
 import {
   idArbitrary,
   jsonRpcExpressiblePartArbitrary,

@@ -1,13 +1,8 @@
-import {
-  type AgentCard,
-  type OperationName,
-  type FieldViolation,
-  validateAgentCardContent,
-} from "../../protocol/index.ts";
+import type { AgentCard, OperationName } from "../../protocol/index.ts";
 import { createCheckedSchema, createConvertingSchema, createListSchema } from "../composite-schemas.ts";
 import { createMessageSchemas, type FindSchema } from "../object-schema.ts";
 import { createOperationDecoder, type OperationDecoder } from "../operation-messages.ts";
-import { decodeResponseTolerantly, type DecodingSchema, DecodingContext } from "../proto-json-schema.ts";
+import { decodeResponseTolerantly, type DecodingSchema } from "../proto-json-schema.ts";
 import type { PeerLeniency } from "../leniency.ts";
 import { createEnumSchema, int32Schema, stringSchema } from "../scalar-schemas.ts";
 import { ENUMS, MESSAGES, OPERATION_MESSAGES } from "./messages.ts";
@@ -84,25 +79,4 @@ export const decodeResult: OperationDecoder["decodeResult"] = decoder.decodeResu
  */
 export function decodeCard(json: unknown, leniency?: PeerLeniency): AgentCard {
   return decodeResponseTolerantly(findSchema("AgentCard"), json, "card", "tolerant", leniency) as AgentCard;
-}
-
-/**
- * Returns the violations in an agent card, each with its path. The list of violations is empty if the card
- * is valid. In `strict` mode, every REQUIRED member must be present and not empty, and deviations of real
- * peers are violations.
- */
-export function validateAgentCard(json: unknown, mode: "tolerant" | "strict" = "tolerant"): FieldViolation[] {
-  const modeContext = new DecodingContext("card", mode, mode === "strict" ? "none" : "all");
-  findSchema("AgentCard").decode(json, modeContext);
-  const tolerantContext = new DecodingContext("card", "tolerant");
-  const card = findSchema("AgentCard").decode(json, tolerantContext) as AgentCard | undefined;
-  const isReadable = card !== undefined && tolerantContext.violations.length === 0;
-  const violations = [
-    ...modeContext.violations,
-    ...(isReadable ? validateAgentCardContent({ securitySchemes: {}, ...card }) : []),
-  ];
-  // An empty value is reported by the schema and by the content validation.
-  return violations.filter(
-    ({ field }, index) => violations.findIndex((other) => other.field === field) === index,
-  );
 }

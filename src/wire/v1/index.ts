@@ -1,5 +1,5 @@
 /** A2A 1.0: JSON schemas, JSON-RPC methods, and HTTP routes of A2A 1.0. */
-export { validateAgentCard } from "./decode.ts";
+export { validateAgentCard } from "./validate-agent-card.ts";
 
 export { decodeCard, decodeParams, decodeResult, isOperationName } from "./decode.ts";
 export { jsonRpcDialect, protoDialect, restDialect } from "./binding-dialects.ts";

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { AgentCard } from "../../protocol/index.ts";
 import { canonicalizeCard } from "../canonical-card/index.ts";
 import { agentCardArbitrary } from "./agent-card-arbitrary.fixture.ts";
-import { validateAgentCard, decodeCard } from "./decode.ts";
+import { validateAgentCard } from "./validate-agent-card.ts";
+import { decodeCard } from "./decode.ts";
 
 const card: AgentCard = {
   name: "checked",

@@ -1,0 +1,9 @@
+import { computeSha256Hex } from "../base/data-structures/index.ts";
+
+/** Compares digests, which have the same length, so that the time does not depend on the texts. */
+export function isSameSecret(given: string, expected: string): boolean {
+  const [a, b] = [computeSha256Hex(given), computeSha256Hex(expected)];
+  let difference = 0;
+  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
+  return difference === 0;
+}
