@@ -141,7 +141,7 @@ export class TaskRecovery {
     const limit = Math.min(turnAdmission.freeRunCount, MAX_TASKS_PER_CLAIM);
     if (limit === 0 || this.#state !== "started" || !this.#context.startsTurns()) return 0;
     const claimed = await this.#leases.claim(agentId, limit, "waiting");
-    await this.#recoverAll(claimed);
+    await this.#recoverClaimed(claimed);
     // Another node may have room for the turns that this node could not start.
     if (this.#areTurnsWaitingForRoom) await this.releaseAbandonedLeases();
     return claimed.length;
@@ -275,8 +275,7 @@ export class TaskRecovery {
       const claimed = await this.#leases.claim(agentId, limit, "lost");
       if (claimed.length === 0) return;
       this.#context.onNodesLost();
-      await this.#addSuspects(claimed.filter(isSuspect));
-      await this.#recoverAll(claimed.filter((task) => !isSuspect(task)));
+      await this.#recoverClaimed(claimed);
     }
   }
 
@@ -289,6 +288,12 @@ export class TaskRecovery {
     if ((agent.current.afterRestart ?? "fail") === "fail") return MAX_TASKS_PER_CLAIM;
     const freeCount = turnAdmission.freeRestartCount - this.#suspectTurns.waitingCount;
     return Math.max(0, Math.min(freeCount, MAX_TASKS_PER_CLAIM));
+  }
+
+  /** Starts the turns of claimed tasks, and suspect turns in groups. */
+  async #recoverClaimed(claimed: readonly ClaimedTask[]): Promise<void> {
+    await this.#addSuspects(claimed.filter(isSuspect));
+    await this.#recoverAll(claimed.filter((task) => !isSuspect(task)));
   }
 
   async #addSuspects(suspects: Parameters<SuspectTurnQueue["add"]>[0]): Promise<void> {
