@@ -7,7 +7,7 @@ import { foldLoggedEvents } from "../fold-logged-events.ts";
 export interface TaskStoreRule {
   readonly title: string;
   /** Rejects with an `AssertionError` if the store breaks the rule. The store must be open and empty. */
-  check(store: TaskStore): Promise<void>;
+  readonly check: (store: TaskStore) => Promise<void>;
 }
 
 const ALICE: TaskScope = { tenant: "acme", principal: "alice", agent: "echo" };
