@@ -39,8 +39,13 @@ export const fault: ChaosFault = {
     await before.end(30_000);
     const polling = createLoad("polling");
     // Each client follows its task on another node than the one that runs it.
+    const moved = new Set<unknown>();
     const timer = setInterval(() => {
-      for (const task of polling.tasks) if (task.frames.size === 1) task.disconnect();
+      for (const task of polling.tasks) {
+        if (task.frames.size === 0 || moved.has(task)) continue;
+        moved.add(task);
+        task.disconnect();
+      }
     }, 10);
     await pause(8000);
     clearInterval(timer);
