@@ -540,8 +540,8 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     this.notifyTurnChange();
   }
 
-  /** Ends all turns of the task because the store could not commit. */
-  onCommitFailed(cause: AppendRefusal | Error): void {
+  /** Ends all turns of the task because the store could not commit. `isReported` is true if the caller reports the failure. */
+  onCommitFailed(cause: AppendRefusal | Error, isReported = false): void {
     // A commit that was under way can have acquired the lease.
     if (this.#failure) return void this.#releaseLeaseAfterAgentEnd();
     const failure = createCommitFailedError(this.taskId, cause);
@@ -553,7 +553,7 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     this.#rejectWaiters(failure);
     const { store, observer, isShared } = this.#context;
     // The sender of a message applies the message again, if another node was first.
-    if (cause instanceof Error || this.isRunningInStore || !store.nodes)
+    if (!isReported && (cause instanceof Error || this.isRunningInStore || !store.nodes))
       observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     // Another node can continue the task, so its readers follow the log.
     this.#hasMoved = isShared;

@@ -261,7 +261,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
       .map(({ run }) => run.taskId)
       .filter((id) => id !== running.taskId);
     expect(third.engine.waitingTurnCounts.recovery).toBe(1);
-    expect(warnings).toEqual([expect.stringContaining("1 tasks wait")]);
+    expect(warnings).toEqual([expect.stringContaining("1 tasks start in groups")]);
     const canceled = await third.engine.cancelTask({ id: waiting }, alice);
     expect(canceled.status.state).toBe("TASK_STATE_CANCELED");
     expect(third.engine.waitingTurnCounts.recovery).toBe(0);

@@ -273,20 +273,22 @@ describe("the recovery of tasks", () => {
     expect(getTestResponseTask(await second).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("stops a turn whose lease another node has taken over [E17]", async () => {
+  it("stops the turns whose leases other nodes have taken over, and reports them once [E17]", async () => {
     const store = new MemoryStore();
     let lost: TaskLease[] = [];
     Object.assign(store, { turns: { ...store.turns, renew: async () => lost.splice(0) } });
-    const { engine, agent, clock } = createEngineFixture({ store });
+    const { engine, agent, clock, errors } = createEngineFixture({ store });
     await engine.open();
-    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
-    const run = endOnAbort(await agent.waitForRun(0));
+    const answers = [1, 2].map(() => engine.sendMessage(createTestSendMessageRequest("hi"), alice));
+    const outcomes = answers.map((answer) => getRejectionA2AErrorReasonForTest(answer));
+    const runs = [endOnAbort(await agent.waitForRun(0)), endOnAbort(await agent.waitForRun(1))];
     await flushEventLoopForTest();
-    lost = [{ scope: { agent: "puppet", ...alice }, taskId: run.run.taskId, epoch: 0 }];
-    const outcome = getRejectionA2AErrorReasonForTest(answer);
+    lost = runs.map(({ run }) => ({ scope: { agent: "puppet", ...alice }, taskId: run.taskId, epoch: 0 }));
     await advanceInSteps(clock, 5000);
-    expect(run.run.signal.aborted).toBe(true);
-    expect(await outcome).toBe("UNAVAILABLE");
+    expect(runs.map(({ run }) => run.signal.aborted)).toEqual([true, true]);
+    expect(await Promise.all(outcomes)).toEqual(["UNAVAILABLE", "UNAVAILABLE"]);
+    const message: unknown = expect.stringMatching(/taken over .* 2 tasks: \S+, \S+$/);
+    expect(errors).toMatchObject([{ message }]);
   });
 
   it("ends with its engine, and leaves its tasks to the next one [E9, E15]", async () => {

@@ -1,10 +1,12 @@
 import { A2AError } from "../protocol/index.ts";
+import type { ActiveTask } from "./active-task.ts";
 import type { Clock } from "./clock.ts";
 import { recoverTask, type TaskRecoveryDependencies, type TaskToRecover } from "./recover-task.ts";
 import type { TaskScope } from "./caller.ts";
 import { Poller } from "./nodes/poller.ts";
 import type { TaskCancellation } from "./task-feed.ts";
-import type { LogAppend, TaskStore } from "./task-store.ts";
+import type { Observer } from "./observer.ts";
+import type { AppendRefusal, LogAppend, TaskStore } from "./task-store.ts";
 import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
 import { ProcessLeases } from "./process-leases.ts";
 import type { ClaimedTask, TaskLease, TurnStore } from "./turn-store.ts";
@@ -15,8 +17,8 @@ import type { RunnerRegistry } from "./runner-registry.ts";
 const MAX_TASKS_PER_CLAIM = 256;
 const FIRST_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 1000;
-/** Maximum number of waiting tasks that one warning names. */
-const MAX_REPORTED_SUSPECTS = 10;
+/** Maximum number of tasks that one report names. */
+const MAX_REPORTED_TASKS = 10;
 /** Delay in milliseconds before the next pass, if lost turns wait for room. */
 const ROOM_POLL_MS = 1000;
 
@@ -255,12 +257,14 @@ export class TaskRecovery {
 
   /** Renews the leases and stops the turns whose leases are lost. */
   async #abandonLostTasks(): Promise<void> {
-    const { runners } = this.#context;
+    const { runners, observer } = this.#context;
+    const lost: ActiveTask[] = [];
     for (const { scope, taskId, epoch } of await this.#leases.renew()) {
       const runner = runners.findLive(scope, taskId);
       // A newer turn of this node can hold a newer lease of the task.
-      if (runner && runner.lease.epoch <= epoch) runner.onCommitFailed("conflict");
+      if (runner && runner.lease.epoch <= epoch) lost.push(runner);
     }
+    abandonTasks(lost, "conflict", "Other servers have taken over running tasks", observer);
   }
 
   async #recoverAllLostTasks(): Promise<void> {
@@ -300,10 +304,7 @@ export class TaskRecovery {
     await this.#suspectTurns.add(suspects);
     const count = this.#suspectTurns.waitingCount;
     if (suspects.length === 0 || count === 0) return;
-    const ids = suspects.slice(0, MAX_REPORTED_SUSPECTS).map(({ taskId }) => taskId);
-    const message =
-      `${count} tasks wait, because their server died in at least two attempts at each of them. ` +
-      `They start in groups, so that a task that ends its server is found. Tasks: ${ids.join(", ")}`;
+    const message = `${count} tasks start in groups, because their server died in two attempts: ${formatTaskIds(suspects)}`;
     this.#context.observer.onWarning?.({ where: "recovery", message });
   }
 
@@ -341,10 +342,32 @@ export class TaskRecovery {
   }
 }
 
+/** Stops the turns of tasks that other nodes can run, and reports the tasks together. */
+function abandonTasks(
+  tasks: readonly ActiveTask[],
+  cause: AppendRefusal | Error,
+  what: string,
+  observer: Observer,
+): void {
+  if (tasks.length === 0) return;
+  for (const task of tasks) task.onCommitFailed(cause, true);
+  const text = `${what}, because leases were not renewed in time; check the database, and this server for stalls. ${tasks.length} tasks: ${formatTaskIds(tasks)}`;
+  observer.onError?.({ where: "recovery", error: new A2AError("UNAVAILABLE", text) });
+}
+
+/** Returns the ids of the first tasks. */
+function formatTaskIds(tasks: readonly { readonly taskId: string }[]): string {
+  return tasks
+    .slice(0, MAX_REPORTED_TASKS)
+    .map(({ taskId }) => taskId)
+    .join(", ");
+}
+
 interface LeaseFenceDependencies {
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
   readonly clock: Clock;
+  readonly observer: Observer;
   /** Renews the leases if a recovery takes so long that its next renewal would be late. */
   readonly renewDuringRecovery: () => Promise<void>;
 }
@@ -380,7 +403,8 @@ export class LeaseFence {
 
   #stopTurns(): void {
     const cause = new Error("The server could not renew the leases of its tasks in time.");
-    for (const runner of this.#context.runners.list())
-      if (runner.mustKeepTurnInStore) runner.onCommitFailed(cause);
+    const { runners, observer } = this.#context;
+    const running = runners.list().filter((runner) => runner.mustKeepTurnInStore);
+    abandonTasks(running, cause, "This server stopped its running agents", observer);
   }
 }
