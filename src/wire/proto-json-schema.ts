@@ -17,7 +17,7 @@ export interface DecodingSchema<T> {
    * `true` if `null` is a valid value. For all other types, `null` means that the value is not set.
    */
   readonly isNullable?: boolean;
-  /** Value of a field with this schema that a message does not have, unless absence has a meaning of its own. */
+  /** Value of an absent field with this schema. `undefined` if an absent field differs from an empty one. */
   readonly emptyValue?: unknown;
   /** `true` for maps. An empty map counts as missing, but an empty message counts as present. */
   readonly isMap?: boolean;

@@ -1,275 +1,48 @@
 import {
   type AgentCard,
-  type AgentInterface,
-  type AuthenticationInfo,
-  type GetTaskPushNotificationConfigRequest,
   isObject,
   type JsonObject,
   type OAuthFlows,
   type Part,
   type SecurityScheme,
-  type SendMessageConfiguration,
   type TaskPushNotificationConfig,
 } from "../../protocol/index.ts";
 import {
-  createCheckedSchema,
   createConvertingSchema,
   createListSchema,
   createMapSchema,
   createValidateOnlySchema,
 } from "../composite-schemas.ts";
 import { createMessageSchemas, type FindSchema } from "../object-schema.ts";
-import {
-  createOperationDecoder,
-  type OperationDecoder,
-  type OperationMessages,
-} from "../operation-messages.ts";
+import { createOperationDecoder, type OperationDecoder } from "../operation-messages.ts";
 import { decodeResponseTolerantly, type DecodingContext, type DecodingSchema } from "../proto-json-schema.ts";
-import {
-  boolSchema,
-  bytesSchema,
-  createEnumSchema,
-  createMappedEnumSchema,
-  stringSchema,
-} from "../scalar-schemas.ts";
-import {
-  ANY_TO_EMPTY_OBJECT_SCHEMA,
-  findSchema as findSchemaV1,
-  HISTORY_LENGTH_SCHEMA,
-  ROLE_SCHEMA,
-} from "../v1/decode.ts";
+import { createMappedEnumSchema, stringSchema } from "../scalar-schemas.ts";
+import { HISTORY_LENGTH_SCHEMA } from "../v1/decode.ts";
 import { OPERATION_MESSAGES } from "../v1/messages.ts";
-import { throwListTasksUnsupported } from "./encode.ts";
+import {
+  COMMON_CONVERSIONS,
+  COMMON_TYPES,
+  createConfigurationConversion,
+  createUserRoleSchema,
+  DEFAULT_PUSH_CONFIG_ID,
+  type PushConfig,
+  type PushConfigIds,
+  UNSUPPORTED_OPERATIONS,
+} from "./decode-conversions.ts";
 import { invertTable, ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
-import { JSON_RPC_MESSAGES, PROTO_ENUMS, PROTO_MESSAGES, PROTO_OPERATION_MESSAGES } from "./messages.ts";
-import { fromProtoFileBytes } from "./proto-file-bytes.ts";
+import { JSON_RPC_MESSAGES } from "./messages.ts";
 import { unwrapNonObjectData } from "./wrapped-non-object-data.ts";
 
-// Decoders of A2A 0.3. All values decode into the 1.0 model.
-
-// The proto of 0.3 identifies tasks and push configurations by resource names. A task id may contain slashes. The id of
-// a configuration must not contain one.
-const TASK_NAME_PATTERN = /^tasks\/(.+)$/s;
-const PUSH_CONFIG_NAME_PATTERN = /^tasks\/(.+)\/pushNotificationConfigs\/([^/]+)$/s;
-
-/** Ids in the resource name of a push notification configuration. */
-type PushConfigIds = Pick<GetTaskPushNotificationConfigRequest, "taskId" | "id">;
-type PushConfig = Omit<TaskPushNotificationConfig, "taskId">;
 interface TaskPushConfig03 {
   readonly taskId: string;
   readonly pushNotificationConfig: PushConfig;
 }
 
 /**
- * Default id for a push notification configuration without an id. If a client sets another configuration
- * without an id, the new configuration replaces the old one. The TCK for 0.3 reads the configuration back
- * under the id `default`.
- */
-const DEFAULT_PUSH_CONFIG_ID = "default";
-/**
  * Maximum number of push notification configurations per task, and page size of the list. One page
  * contains all configurations of a task, because 0.3 has no pagination.
  */
 const PUSH_CONFIG_LIST_PAGE_SIZE = 100;
-
-function createUserRoleSchema(roleSchema: DecodingSchema<string>, user: string): DecodingSchema<string> {
-  return createCheckedSchema(roleSchema, (role) =>
-    role === "ROLE_USER" ? undefined : `must be ${user} in a request; an agent's role is for responses`,
-  );
-}
-
-const COMMON_TYPES = {
-  // The state implies `final`.
-  Ignored: createValidateOnlySchema(boolSchema),
-  Empty: ANY_TO_EMPTY_OBJECT_SCHEMA,
-  ListTasks: { decode: throwListTasksUnsupported },
-  PreferredTransport: { ...stringSchema, emptyValue: "JSONRPC" },
-  ProtocolVersion: { ...stringSchema, emptyValue: "0.3.0" },
-};
-
-/** Operations that both bindings refuse. */
-const UNSUPPORTED_OPERATIONS: OperationMessages<"ListTasks"> = { ListTasks: ["ListTasks", "ListTasks"] };
-
-/**
- * Converts the authentication info of a webhook. If both the scheme and the credentials are missing, the
- * authentication info counts as not set.
- */
-function fromAuthenticationInfo(
-  { schemes, credentials }: { schemes?: string[]; credentials?: string },
-  at: DecodingContext,
-): AuthenticationInfo | undefined {
-  if (at.isStrict && schemes?.length === 0) {
-    at.pushPath("schemes");
-    at.addViolation("must name at least one scheme");
-    at.popPath();
-  }
-  const [scheme = ""] = schemes ?? [];
-  if (credentials === undefined) return scheme === "" ? undefined : { scheme };
-  return scheme === "" && at.isStrict
-    ? at.addViolation(`needs "schemes" with at least one scheme`)
-    : { scheme, credentials };
-}
-
-/** Returns the conversion of a configuration. `returnImmediately` of 1.0 is the opposite of `blocking`. */
-const createConfigurationConversion =
-  (defaultBlocking: boolean) =>
-  ({
-    blocking = defaultBlocking,
-    ...rest
-  }: SendMessageConfiguration & { blocking?: boolean }): SendMessageConfiguration | undefined => {
-    if (!blocking) return { ...rest, returnImmediately: true };
-    return Object.keys(rest).length > 0 ? rest : undefined;
-  };
-
-interface CardFields extends Omit<AgentCard, "supportedInterfaces"> {
-  readonly protocolVersion: string;
-  readonly url: string;
-  readonly preferredTransport: string;
-  readonly additionalInterfaces?: { readonly url: string; readonly transport: string }[];
-  readonly supportsAuthenticatedExtendedCard?: boolean;
-}
-
-function fromCard03({
-  protocolVersion,
-  url,
-  preferredTransport,
-  additionalInterfaces = [],
-  supportsAuthenticatedExtendedCard: extendedAgentCard,
-  capabilities,
-  ...card
-}: CardFields): AgentCard {
-  const declared = [{ url, transport: preferredTransport }, ...additionalInterfaces];
-  return {
-    ...card,
-    supportedInterfaces: mergeInterfaces(declared, protocolVersion),
-    capabilities: { ...capabilities, ...(extendedAgentCard === undefined ? {} : { extendedAgentCard }) },
-  };
-}
-
-/**
- * Merges the interfaces of a 0.3 card into one list that starts with the main interface. The function
- * removes duplicates, because 0.3 recommends listing the main interface again under the additional
- * interfaces.
- */
-function mergeInterfaces(
-  declared: readonly { url: string; transport: string }[],
-  protocolVersion: string,
-): AgentInterface[] {
-  const interfaces = new Map<string, AgentInterface>();
-  for (const { url, transport } of declared) {
-    const key = `${transport} ${url}`;
-    // 0.3 cards include the patch in their version. 1.0 omits the patch.
-    const [, version = protocolVersion] = /^(\d+\.\d+)\./.exec(protocolVersion) ?? [];
-    if (url !== "" && !interfaces.has(key))
-      interfaces.set(key, { url, protocolBinding: transport, protocolVersion: version });
-  }
-  return [...interfaces.values()];
-}
-
-const COMMON_CONVERSIONS = { AuthenticationInfo: fromAuthenticationInfo, AgentCard: fromCard03 };
-
-type ProtoPart =
-  | { text: string }
-  | { file: { mimeType?: string; name?: string } & ({ fileWithUri: string } | { fileWithBytes: string }) }
-  | { data: { data: JsonObject } };
-
-function fromProtoPart(part: ProtoPart): Part {
-  if ("data" in part) return { data: part.data.data };
-  if (!("file" in part)) return part;
-  const { mimeType: mediaType, name: filename, ...file } = part.file;
-  const content = "fileWithBytes" in file ? { raw: file.fileWithBytes } : { url: file.fileWithUri };
-  return {
-    ...content,
-    ...(mediaType !== undefined && { mediaType }),
-    ...(filename !== undefined && { filename }),
-  };
-}
-
-/** Creates a schema for a resource name. `expected` describes the names that match the pattern. */
-const createNameSchema = (pattern: RegExp, expected: string): DecodingSchema<string> =>
-  createCheckedSchema(stringSchema, (name) => (pattern.test(name) ? undefined : `must be ${expected}`));
-
-const PROTO_TASK_STATE_SCHEMA = createEnumSchema(PROTO_ENUMS.TaskState);
-
-const findProtoSchema: FindSchema = createMessageSchemas(
-  PROTO_MESSAGES,
-  {
-    ...COMMON_TYPES,
-    Role: ROLE_SCHEMA,
-    UserRole: createUserRoleSchema(ROLE_SCHEMA, "ROLE_USER"),
-    TaskState: {
-      ...createConvertingSchema(PROTO_TASK_STATE_SCHEMA, (state) =>
-        state === "TASK_STATE_CANCELLED" ? "TASK_STATE_CANCELED" : state,
-      ),
-      emptyValue: "TASK_STATE_WORKING",
-    },
-    // 0 counts as not set.
-    HistoryLength: createConvertingSchema(HISTORY_LENGTH_SCHEMA, (length) => length || undefined),
-    // The bytes of a file can be the base64 text of the file.
-    FileBytes: createConvertingSchema(bytesSchema, (bytes, at) =>
-      at.accepts("base64TextOfFile") ? fromProtoFileBytes(bytes) : bytes,
-    ),
-    TaskName: createConvertingSchema(
-      createNameSchema(TASK_NAME_PATTERN, "tasks/{task id}"),
-      (name) => TASK_NAME_PATTERN.exec(name)?.[1] ?? "",
-    ),
-    PushConfigName: createConvertingSchema(
-      createNameSchema(
-        PUSH_CONFIG_NAME_PATTERN,
-        "tasks/{task id}/pushNotificationConfigs/{configuration id}",
-      ),
-      (name) => {
-        const [, taskId = "", id = ""] = PUSH_CONFIG_NAME_PATTERN.exec(name) ?? [];
-        return { taskId, id };
-      },
-    ),
-    ApiKeyLocation: findSchemaV1("ApiKeyLocation"),
-    GetAgentCardRequest: ANY_TO_EMPTY_OBJECT_SCHEMA,
-  },
-  {
-    ...COMMON_CONVERSIONS,
-    Part: fromProtoPart,
-    // The proto field has no presence: official clients omit it to send `false`.
-    SendMessageConfiguration: createConfigurationConversion(false),
-    TaskPushNotificationConfig: ({ name, config }: { name?: PushConfigIds; config: PushConfig }) => ({
-      ...config,
-      ...name,
-    }),
-    NewPushNotificationConfig: ({ config }: { config: PushConfig }) => config,
-    CreateTaskPushNotificationConfigRequest: ({
-      parent,
-      configId,
-      config,
-    }: {
-      parent: string;
-      configId?: string;
-      config: PushConfig;
-    }) => ({ ...config, id: config.id ?? configId ?? DEFAULT_PUSH_CONFIG_ID, taskId: parent }),
-    GetTaskPushNotificationConfigRequest: ({ name }: { name: PushConfigIds }) => name,
-    DeleteTaskPushNotificationConfigRequest: ({ name }: { name: PushConfigIds }) => name,
-    ListTaskPushNotificationConfigRequest: ({
-      parent,
-      pageSize = 0,
-      pageToken,
-    }: {
-      parent: string;
-      pageSize?: number;
-      pageToken?: string;
-    }) => ({
-      taskId: parent,
-      // The proto field has no presence: 0 counts as not set. Negative sizes are ignored too, because the
-      // page size is only a hint.
-      ...(pageSize > 0 ? { pageSize } : {}),
-      ...(pageToken === undefined ? {} : { pageToken }),
-    }),
-  },
-);
-
-/** The decoder of the ProtoJSON messages of A2A 0.3. */
-export const protoDecoder: OperationDecoder = createOperationDecoder(
-  { ...PROTO_OPERATION_MESSAGES, ...UNSUPPORTED_OPERATIONS },
-  findProtoSchema,
-);
 
 type FileContent03 = { name?: string; mimeType?: string } & ({ bytes: string } | { uri: string });
 

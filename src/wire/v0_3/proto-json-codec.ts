@@ -1,7 +1,7 @@
 import type { OperationName, Operations, EventTextEncoder } from "../../protocol/index.ts";
 import type { OperationCodec } from "../dialect.ts";
 import type { OperationDecoder } from "../operation-messages.ts";
-import { protoDecoder } from "./decode.ts";
+import { protoDecoder } from "./decode-proto.ts";
 import { isLastEvent } from "./is-last-event.ts";
 import { encodeProtoParams, toProtoEvent, toProtoResult } from "./proto-encode.ts";
 import type { ProtoFileBytes } from "./proto-file-bytes.ts";

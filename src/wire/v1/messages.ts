@@ -78,7 +78,7 @@ const REQUEST_MESSAGES = defineMessages<{
   SubscribeToTaskRequest: "tenant id+",
   GetExtendedAgentCardRequest: "tenant",
   TaskPushNotificationConfig: "tenant id taskId url+ token authentication:AuthenticationInfo",
-  // The proto has no message of its own for this request.
+  // The proto has no separate message for this request.
   CreateTaskPushNotificationConfigRequest: "tenant id taskId+ url+ token authentication:AuthenticationInfo",
   AuthenticationInfo: "scheme* credentials",
   GetTaskPushNotificationConfigRequest: "tenant taskId+ id+",
