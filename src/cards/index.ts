@@ -1,6 +1,6 @@
 /**
  * Message cards that controllers, planners, and solvers exchange. This folder contains the message card
- * format and its encoding in A2A, recordings of experiment runs, statistics, views, and exporters.
+ * format and its encoding in A2A, recordings of experiment runs, statistics, and views.
  *
  * This glossary and the glossary of `protocol/` define the terms of this folder.
  * - card: a message card, which is a message between two roles. An agent card describes an agent.
@@ -120,32 +120,18 @@ export {
   computeWilsonInterval,
 } from "./statistics/index.ts";
 
-// Views of cards, and exporters for other tools.
+// Views of cards.
 export {
   type FlowDiagramOptions,
   generateFlowDiagram,
-  renderRoleGraphMermaid,
-  buildRoleGraph,
-  renderRoleGraphSvg,
   renderSequenceText,
   type SequenceTextOptions,
   renderSequenceMermaid,
-  type CardsOrRecording,
-  type WorkSpan,
-  listWorkSpans,
   renderSequenceSvg,
   type SequenceSvgOptions,
-  renderTimelineText,
-  type TimelineTextOptions,
   visualizeCards,
   type VisualizeOptions,
 } from "./views/index.ts";
-export {
-  toOtlpTraces,
-  toPerfettoTrace,
-  toTraceabilityTraces,
-  type TraceExportOptions,
-} from "./exporters/index.ts";
 
 // Datasets, scoring of answers, and solvers without a model.
 export {
@@ -208,13 +194,10 @@ export { findLastNumber, findStrictAnswer } from "./scoring/index.ts";
 export {
   analyzeSample,
   type AnalyzedSample,
-  computeCriticalPath,
-  computeCriticalPathDuration,
   computeMean,
   computeRunFigures,
   countBy,
   createSeededRandom,
-  type CriticalPathSegment,
   findCardTokenTotal,
   type RunFigures,
   sumBy,
@@ -227,7 +210,6 @@ export {
   fitToColumns,
   flattenDelegations,
   getCardTypeClass,
-  listCardsInDelegation,
   measureColumns,
   toSingleLine,
   truncateLine,

@@ -123,9 +123,6 @@ describe("the pictures in the documents", () => {
     expect((await runCliInTestProcess([...drawn, "svg", "--sample", "gsm8k_11"])).out).toBe(
       readDocument("docs/images/cards-sequence.svg"),
     );
-    expect((await runCliInTestProcess([...drawn, "graph-svg"])).out).toBe(
-      readDocument("docs/images/cards-graph.svg"),
-    );
   });
 });
 

@@ -10,13 +10,6 @@ export interface CardTransitTimes {
    * `arrivedMs` equals `sentMs`.
    */
   readonly arrivedMs: number;
-  /** Whether `arrivedMs` was adjusted because the recorded arrival is earlier than the sending time. */
-  readonly isInverted: boolean;
-  /**
-   * Whether the sender recorded the message card. A role that records one message card records all its
-   * message cards.
-   */
-  readonly isSenderRecorded: boolean;
 }
 
 /**
@@ -48,8 +41,6 @@ export function cardLineToTransitTimes(
     card: line.card,
     sentMs,
     arrivedMs: Math.max(sentMs, arrivalMs),
-    isInverted: arrivalMs < sentMs,
-    isSenderRecorded: line.dir === "out",
   };
 }
 

@@ -101,7 +101,6 @@ function buildRecordingFromRunParts(
     skips: selectFirstLinePerSample(filterByKind(kept, "skip")),
     ends: filterByKind(kept, "end"),
     abandoned: { cards: filterByKind(abandoned, "card"), calls: filterByKind(abandoned, "call") },
-    clocks: [],
     torn,
   };
 }

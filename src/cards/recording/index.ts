@@ -19,7 +19,6 @@ export type {
   ModelCallLine,
   CardA2ARequestInfo,
   CardLine,
-  RecordFileClockShift,
   RunEndLine,
   AnswerSourceKind,
   Recording,

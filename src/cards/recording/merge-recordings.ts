@@ -1,6 +1,5 @@
 import { findRecordLineSampleId, selectFirstLinePerSample } from "./run-attempt-selection.ts";
-import { computeClockShiftBounds } from "./clock-shift-bounds.ts";
-import type { ModelCallLine, CardLine, RecordFileClockShift, Recording } from "./record-line-types.ts";
+import type { ModelCallLine, CardLine, Recording } from "./record-line-types.ts";
 import { compareByTime, findWallToMonotonicOffset } from "./record-line-clocks.ts";
 
 /** A recording and the name of its record file. */
@@ -12,16 +11,21 @@ export interface NamedRecording {
 /**
  * Merges the recordings that several processes wrote for the roles of one experiment run. The merged
  * recording uses the clock of the first file with a run line, or of the first file if no file has a run line.
- * `clocks` lists the clock shift of each record file except the first. If one file shows that an attempt was
- * interrupted, the lines of this attempt count as abandoned in all files.
+ * The times of the other files are aligned by the wall clocks of their processes. If one file shows that an
+ * attempt was interrupted, the lines of this attempt count as abandoned in all files.
  */
 export function mergeRecordings(files: readonly NamedRecording[]): Recording {
   const first = files.find(({ recording }) => recording.run !== undefined) ?? files[0];
   if (!first) throw new TypeError("No recordings to merge. Pass at least one recording.");
-  const others = files.filter((file) => file !== first);
-  const alignedFiles = alignRecordingClocks(first, others);
-  const recordings = [first.recording, ...alignedFiles.map(({ recording }) => recording)];
-
+  const origin = findWallToMonotonicOffset(first.recording.cards) ?? 0;
+  const recordings = [
+    first.recording,
+    ...files
+      .filter((file) => file !== first)
+      .map(({ recording }) =>
+        shiftRecording(recording, (findWallToMonotonicOffset(recording.cards) ?? origin) - origin),
+      ),
+  ];
   const all = separateAbandonedAttemptLines(recordings);
   return {
     run: first.recording.run,
@@ -31,58 +35,8 @@ export function mergeRecordings(files: readonly NamedRecording[]): Recording {
     skips: selectFirstLinePerSample(recordings.flatMap(({ skips }) => skips)),
     ends: recordings.flatMap(({ ends }) => ends),
     abandoned: { cards: all.cards.abandoned, calls: all.calls.abandoned },
-    clocks: [
-      ...first.recording.clocks,
-      ...alignedFiles.flatMap(({ clock, recording }) => [...recording.clocks, clock]),
-    ],
     torn: recordings.flatMap(({ torn }) => torn),
   };
-}
-
-interface ClockAlignedRecording {
-  readonly recording: Recording;
-  readonly clock: RecordFileClockShift;
-}
-
-/**
- * Aligns the clocks of the recordings one after another. Recordings that share message cards with an already
- * aligned recording come first.
- */
-function alignRecordingClocks(
-  first: NamedRecording,
-  others: readonly NamedRecording[],
-): ClockAlignedRecording[] {
-  const origin = findWallToMonotonicOffset(first.recording.cards) ?? 0;
-  let known = first.recording.cards;
-  const alignedFiles: ClockAlignedRecording[] = [];
-  let waiting = others.map(({ file, recording }) => ({
-    file,
-    recording: shiftRecording(recording, (findWallToMonotonicOffset(recording.cards) ?? origin) - origin),
-  }));
-  while (waiting.length > 0) {
-    const ids = new Set(known.map(({ card }) => card.metadata.card_id));
-    const shares = ({ recording }: NamedRecording): boolean =>
-      recording.cards.some(({ card }) => ids.has(card.metadata.card_id));
-    const next = waiting.find(shares) ?? waiting[0];
-    if (!next) break;
-    waiting = waiting.filter((file) => file !== next);
-    const { low, high } = computeClockShiftBounds(known, next.recording.cards);
-    const shift = chooseClockShiftInBounds(low, high);
-    const recording = shiftRecording(next.recording, shift);
-    alignedFiles.push({ recording, clock: { file: next.file, moved_ms: shift, low_ms: low, high_ms: high } });
-    known = [...known, ...recording.cards];
-  }
-  return alignedFiles;
-}
-
-/**
- * Returns 0 if the bounds permit a shift of 0. Otherwise, the function returns the middle of the range, so
- * the error is at most half the range.
- */
-function chooseClockShiftInBounds(low: number, high: number): number {
-  if (low <= 0 && high >= 0) return 0;
-  if (Number.isFinite(low) && Number.isFinite(high)) return (low + high) / 2;
-  return Number.isFinite(low) ? low : high;
 }
 
 function shiftRecording(recording: Recording, ms: number): Recording {

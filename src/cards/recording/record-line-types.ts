@@ -180,8 +180,6 @@ export interface Recording {
    * exclude abandoned lines, although the model calls in abandoned attempts consumed tokens.
    */
   readonly abandoned: { readonly cards: readonly CardLine[]; readonly calls: readonly ModelCallLine[] };
-  /** Clock shifts of the merged files, except the first file. */
-  readonly clocks: readonly RecordFileClockShift[];
   /**
    * Lines of the record file that could not be decoded. A killed writer leaves at most one torn line, which
    * is its last line.
@@ -200,26 +198,4 @@ export interface TornLine {
    */
   readonly last: boolean;
   readonly why: string;
-}
-
-/**
- * Clock shift of a merged file. After the shift, no message card arrives before it was sent. The permitted
- * range of the shift is from `low_ms` to `high_ms`. The size of this range is the uncertainty in time
- * differences between two files.
- */
-export interface RecordFileClockShift {
-  readonly file: string;
-  /**
-   * Clock shift in milliseconds that was added to the times of the file. `moved_ms` is 0 if no shift is
-   * necessary.
-   */
-  readonly moved_ms: number;
-  /**
-   * Smallest permitted clock shift in milliseconds, or `-Infinity` if the message cards set no lower bound.
-   */
-  readonly low_ms: number;
-  /**
-   * Largest permitted clock shift in milliseconds, or `Infinity` if the message cards set no upper bound.
-   */
-  readonly high_ms: number;
 }

@@ -42,7 +42,6 @@ export function createRecordingFromCards(cards: readonly MessageCard[]): Recordi
     skips: [],
     ends: [],
     abandoned: { cards: [], calls: [] },
-    clocks: [],
     torn: [],
   };
 }

@@ -10,3 +10,4 @@ export {
   scoreHotpotQaJoint,
   scoreSupportingFacts,
 } from "./hotpotqa-score.ts";
+export { isPlaceholderText } from "./placeholder-text.ts";

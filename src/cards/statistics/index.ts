@@ -10,11 +10,9 @@ export { compareRuns, assertComparableRuns } from "./compare-runs.ts";
 export type { RunComparison, ScoredRun } from "./compare-runs.ts";
 export { buildComparisonReport, convertRecordingToScoredRun } from "./comparison-report.ts";
 export type { BaselineComparison, ComparisonReportOptions, ComparisonReport } from "./comparison-report.ts";
-export { computeBottlenecks, computeCriticalPath, computeCriticalPathDuration } from "./critical-path.ts";
-export type { CriticalPathBottleneck, CriticalPathSegment } from "./critical-path.ts";
 export { computeCardStatistics } from "./card-statistics.ts";
 export type { CardStatistics } from "./card-statistics.ts";
-export { RUN_FINDING_KINDS, detectRunFindings } from "./run-findings.ts";
+export { RUN_FINDING_KINDS, detectRunFindings, listProtocolViolations } from "./run-findings.ts";
 export type { RunFinding, RunFindingKind } from "./run-findings.ts";
 export { compareCardAndCallTokens } from "./card-call-token-comparison.ts";
 export type { CardCallTokenComparison } from "./card-call-token-comparison.ts";
@@ -28,7 +26,6 @@ export { analyzeSample, type AnalyzedSample, computeRunFigures, type RunFigures 
 export { summarizeTokens, type TokenSummary } from "./token-summary.ts";
 export { buildRunReport } from "./run-report.ts";
 export type { RunReport, RunReportOptions } from "./run-report.ts";
-export { computeRoleTimes } from "./role-times.ts";
 
 export {
   computeAccuracyPerThousandTokens,

@@ -1,45 +1,42 @@
 import type { CardTransitTimes, RecordedSample, Recording, RunLine, ScoreLine } from "../recording/index.ts";
 import { type CardCallTokenComparison, compareCardAndCallTokens } from "./card-call-token-comparison.ts";
 import { computeCardStatistics, type CardStatistics } from "./card-statistics.ts";
-import {
-  computeBottlenecks,
-  computeCriticalPath,
-  computeCriticalPathDuration,
-  type CriticalPathBottleneck,
-  type CriticalPathSegment,
-} from "./critical-path.ts";
 import { computeMeasureMeans, type DistributionSummary, summarizeDistribution } from "./distribution.ts";
 import { type RoleSpending, summarizeRoleSpending } from "./role-spending.ts";
-import { detectRunFindings, type RunFinding } from "./run-findings.ts";
+import { detectRunFindings, listProtocolViolations, type RunFinding } from "./run-findings.ts";
 import { summarizeTokens, type TokenSummary } from "./token-summary.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
 /** A problem of a run with the results of its analysis. */
 export interface AnalyzedSample extends Omit<RecordedSample, "cardLines"> {
-  readonly criticalPath: readonly CriticalPathSegment[];
+  /** Time in milliseconds from the first message card to the last arrival, or `undefined` without a reply. */
+  readonly durationMs: number | undefined;
   readonly findings: readonly RunFinding[];
+  readonly violations: readonly string[];
 }
 
-/** Computes the critical path and the findings of a problem. */
+/** Computes the duration, the findings, and the protocol violations of a problem. */
 export function analyzeSample(
   sample: Omit<RecordedSample, "cardLines">,
   timings: readonly CardTransitTimes[],
   run: RunLine | undefined,
 ): AnalyzedSample {
   const { id, cards, calls, score, skip } = sample;
+  const [first] = timings;
+  const hasReply = cards.some(
+    ({ metadata }) =>
+      metadata.in_reply_to !== undefined && metadata.in_reply_to === first?.card.metadata.card_id,
+  );
   return {
     id,
     cards,
     calls,
     score,
     skip,
-    criticalPath: computeCriticalPath(timings),
-    findings: detectRunFindings({
-      id,
-      cards,
-      timings,
-      isSettled: id === undefined || isSettled(sample, run),
-    }),
+    durationMs:
+      first && hasReply ? Math.max(...timings.map(({ arrivedMs }) => arrivedMs)) - first.sentMs : undefined,
+    findings: detectRunFindings(sample),
+    violations: listProtocolViolations({ cards, isSettled: id === undefined || isSettled(sample, run) }),
   };
 }
 
@@ -74,8 +71,6 @@ export interface RunFigures {
   readonly ledger: CardCallTokenComparison | undefined;
   /** Time in milliseconds from the first task of a problem to the last reply. */
   readonly timePerSample: DistributionSummary | undefined;
-  /** Bottlenecks on the critical paths, longest first. */
-  readonly bottlenecks: readonly CriticalPathBottleneck[];
   readonly findings: readonly RunFinding[];
 }
 
@@ -97,7 +92,6 @@ export function computeRunFigures(
   const scores = named.flatMap(({ score }) => score ?? []);
   const measured = run === undefined ? named : named.filter(({ score }) => score !== undefined);
   const settled = named.filter((sample) => isSettled(sample, run));
-  const paths = named.map(({ criticalPath }) => criticalPath).filter((path) => path.length > 0);
   return {
     samples: {
       total: ids.length,
@@ -115,8 +109,7 @@ export function computeRunFigures(
     },
     spending: summarizeRoleSpending(cards),
     ledger: lines.calls.length > 0 ? compareCardAndCallTokens(settled, lines) : undefined,
-    timePerSample: summarizeIfAny(paths.map(computeCriticalPathDuration)),
-    bottlenecks: computeBottlenecks(paths),
+    timePerSample: summarizeIfAny(named.flatMap(({ durationMs }) => durationMs ?? [])),
     findings: samples.flatMap(({ findings }) => findings),
   };
 }

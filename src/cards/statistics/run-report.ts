@@ -2,23 +2,18 @@ import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { type MessageCard, PLANNER, parseCardTime } from "../message-card/index.ts";
 import {
   listDistinctRecordedCards,
-  type RecordFileClockShift,
   type RunEndLine,
-  type CardTransitTimes,
   computeCardTransitTimes,
   type Recording,
   type RunLine,
-  type RecordedSample,
   collectRecordedSamples,
   type TornLine,
 } from "../recording/index.ts";
 import type { CardCallTokenComparison } from "./card-call-token-comparison.ts";
-import type { CriticalPathBottleneck } from "./critical-path.ts";
-import { type DistributionSummary, sumBy } from "./distribution.ts";
+import type { DistributionSummary } from "./distribution.ts";
 import { type ReplyLatency, summarizeReplyLatency } from "./role-spending.ts";
-import { type RoleWorkAndWaitTime, computeRoleTimes } from "./role-times.ts";
 import { analyzeSample, computeRunFigures, type RunFigures } from "./run-figures.ts";
-import { type RunFinding, RUN_FINDING_KINDS } from "./run-findings.ts";
+import { RUN_FINDING_KINDS } from "./run-findings.ts";
 import {
   computeSpecificationFormulaStatistics,
   type SpecificationFormulaStatistics,
@@ -34,7 +29,9 @@ export interface RunReport extends Pick<
   readonly run: Omit<RunLine, "v" | "kind" | "sample_ids"> | undefined;
   /** Reasons why some statistics cannot be computed. */
   readonly unknown: readonly string[];
-  /** Descriptions of violated guarantees, empty for a correct run. */
+  /** Message cards that violate a guarantee of the card protocol. */
+  readonly violations: readonly string[];
+  /** Summaries of all violated guarantees, empty for a correct run. */
   readonly broken: readonly string[];
   readonly seed: SpecificationFormulaStatistics | undefined;
   readonly tokens: TokenReport;
@@ -49,7 +46,6 @@ export interface RunReport extends Pick<
    * attempts.
    */
   readonly abandoned: { readonly cards: number; readonly calls: number; readonly tokens: TokenCounts };
-  readonly clocks: readonly RecordFileClockShift[];
   readonly torn: readonly TornLine[];
 }
 
@@ -65,9 +61,6 @@ type TokenReport = RunFigures["tokens"] & {
 interface TimeReport {
   /** Time in milliseconds from the first task of a problem to the last reply. */
   readonly perSample: DistributionSummary | undefined;
-  readonly bottlenecks: readonly CriticalPathBottleneck[];
-  /** Working time and waiting time of each role over all problems. */
-  readonly roles: readonly RoleWorkAndWaitTime[];
   readonly latency: readonly ReplyLatency[];
 }
 
@@ -83,19 +76,17 @@ const assertKnownOptions = defineOptionNames<RunReportOptions>()("buildRunReport
 export function buildRunReport(recording: Recording, options: RunReportOptions = {}): RunReport {
   assertKnownOptions(options);
   const { tariff } = options;
-  const { run, ends, torn, clocks, abandoned } = recording;
+  const { run, ends, torn, abandoned } = recording;
   const samples = collectRecordedSamples(recording);
   const cards = listDistinctRecordedCards(recording);
-  const timedSamples = samples.map((sample) => ({
-    sample,
-    timings: computeCardTransitTimes(sample.cardLines),
-  }));
-  const computed = computeRunFigures(
-    timedSamples.map(({ sample, timings }) => analyzeSample(sample, timings, run)),
-    run,
-    recording,
+  const analyzed = samples.map((sample) =>
+    analyzeSample(sample, computeCardTransitTimes(sample.cardLines), run),
   );
-  const { findings, ledger, figures, tokens, timePerSample, bottlenecks, ...shared } = computed;
+  const violations = analyzed.flatMap(({ id, violations }) =>
+    violations.map((what) => `${formatSampleId(id)}: ${what}`),
+  );
+  const computed = computeRunFigures(analyzed, run, recording);
+  const { findings, ledger, figures, tokens, timePerSample, ...shared } = computed;
   const isElsewhere = isPlannerRecordedElsewhere(PLANNER, recording);
   const { total } = computed.samples;
   const isCut = torn.some(({ last }) => !last);
@@ -104,7 +95,8 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
     ...shared,
     run: run && omitRunLineSampleIds(run),
     unknown: listReasonsForMissingStatistics(recording, cards, total, ledger, isElsewhere),
-    broken: listViolatedRunGuarantees(findings, ledger, degraded, isCut),
+    violations,
+    broken: listViolatedRunGuarantees(violations, ledger, degraded, isCut),
     figures: figures && { ...figures, ...(isElsewhere && { solverTasks: undefined }) },
     seed: total > 0 ? computeSpecificationFormulaStatistics(cards, total) : undefined,
     tokens: {
@@ -113,12 +105,10 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
       price: tariff && computeTokenPrice(tokens.sum, tariff),
     },
     ledger,
-    time: { ...buildTimeReport(timedSamples, cards), perSample: timePerSample, bottlenecks },
-    findings: findings.toSorted(
-      (a, b) => RUN_FINDING_KIND_ORDER.indexOf(a.kind) - RUN_FINDING_KIND_ORDER.indexOf(b.kind),
-    ),
+    time: { perSample: timePerSample, latency: summarizeReplyLatency(cards, parseCardTime) },
+    findings,
     found: Object.fromEntries(
-      RUN_FINDING_KIND_ORDER.flatMap((kind) => {
+      Object.keys(RUN_FINDING_KINDS).flatMap((kind) => {
         const count = findings.filter((finding) => finding.kind === kind).length;
         return count > 0 ? [[kind, count]] : [];
       }),
@@ -130,7 +120,6 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
       calls: abandoned.calls.length,
       tokens: sumUsageTokens(abandoned.calls.map(({ usage }) => usage)),
     },
-    clocks,
     torn,
   };
 }
@@ -146,8 +135,6 @@ function isPlannerRecordedElsewhere(planner: string, { run, cards }: Recording):
   );
   return plannerLines.length > 0 && plannerLines.every(({ dir }) => dir === "in");
 }
-
-const RUN_FINDING_KIND_ORDER: readonly string[] = Object.keys(RUN_FINDING_KINDS);
 
 function omitRunLineSampleIds({ v: _v, kind: _kind, sample_ids: _ids, ...rest }: RunLine): RunReport["run"] {
   return rest;
@@ -169,7 +156,7 @@ function listReasonsForMissingStatistics(
       unknown.push("figures by problem: the cards have no metadata.sample_id");
   }
   if (cards.some(({ metadata }) => metadata.card_id === undefined))
-    unknown.push("replies of cards without metadata.card_id: no critical path, no missing replies");
+    unknown.push("replies of cards without metadata.card_id: no durations, no missing replies");
   if (isElsewhere)
     unknown.push("delegations of the planner: another process recorded them (name its .cards.jsonl, too)");
   if (calls.length === 0 && cards.some(({ metadata }) => metadata.usage))
@@ -180,17 +167,18 @@ function listReasonsForMissingStatistics(
 }
 
 function listViolatedRunGuarantees(
-  findings: readonly RunFinding[],
+  violations: readonly string[],
   ledger: CardCallTokenComparison | undefined,
   degraded: boolean,
   isCut: boolean,
 ): string[] {
-  const broken = Object.entries(RUN_FINDING_KINDS).flatMap(([kind, { isViolation, description }]) => {
-    const all = findings.filter((finding) => finding.kind === kind);
-    return isViolation && all.length > 0
-      ? `${all.length} × ${description}, the first in ${formatSampleId(all[0]?.sample_id)}`
-      : [];
-  });
+  const [first] = violations;
+  const broken =
+    first === undefined
+      ? []
+      : [
+          `the protocol: ${violations.length} ${violations.length === 1 ? "violation" : "violations"}, the first in ${first}`,
+        ];
   if (ledger && !ledger.ok) {
     const { mismatches } = ledger;
     const [{ sample_id, role, cards, calls }] = mismatches as [CardCallTokenComparison["mismatches"][number]];
@@ -211,23 +199,4 @@ function formatSampleId(sample: string | undefined): string {
 
 function formatSignedNumber(difference: number): string {
   return difference < 0 ? String(difference) : `+${difference}`;
-}
-
-function buildTimeReport(
-  timedSamples: readonly { sample: RecordedSample; timings: readonly CardTransitTimes[] }[],
-  cards: readonly MessageCard[],
-): Pick<TimeReport, "roles" | "latency"> {
-  const named = timedSamples.filter(({ sample }) => sample.id !== undefined);
-  const roles = Map.groupBy(
-    named.flatMap(({ timings }) => computeRoleTimes(timings)),
-    ({ role }) => role,
-  );
-  return {
-    roles: [...roles].map(([role, times]) => ({
-      role,
-      workingMs: sumBy(times, (time) => time.workingMs),
-      waitingMs: sumBy(times, (time) => time.waitingMs),
-    })),
-    latency: summarizeReplyLatency(cards, parseCardTime),
-  };
 }

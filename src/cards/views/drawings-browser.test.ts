@@ -12,13 +12,7 @@ import { listDistinctRecordedCards } from "../recording/index.ts";
 import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import { SCRIPTED_PARALLEL_TASKS_SAMPLE } from "../recording/scripted-samples.fixture.ts";
 import { arbitraryHostileCard } from "./hostile-card.fixture.ts";
-import {
-  renderRoleGraphMermaid,
-  buildRoleGraph,
-  renderRoleGraphSvg,
-  renderSequenceMermaid,
-  renderSequenceSvg,
-} from "./index.ts";
+import { renderSequenceMermaid, renderSequenceSvg } from "./index.ts";
 
 /** The samples use a fixed seed, because failures in a browser are slow to reproduce. */
 const hostileCardLists: MessageCard[][] = fc.sample(
@@ -54,10 +48,7 @@ describe.skipIf(!hasChromium)("in a browser", () => {
     page.on("dialog", (dialog) => void dialog.dismiss().then(() => complaints.push(dialog.message())));
     page.on("request", (request) => complaints.push(request.url()));
     const folder = await mkdtemp(join(tmpdir(), "colloquy-svg-"));
-    const drawings = cardLists.flatMap((cards) => [
-      renderSequenceSvg(cards),
-      renderRoleGraphSvg(buildRoleGraph(cards)),
-    ]);
+    const drawings = cardLists.map((cards) => renderSequenceSvg(cards));
     for (const [at, drawing] of drawings.entries()) {
       const file = join(folder, `${at}.svg`);
       await writeFile(file, drawing);
@@ -78,10 +69,7 @@ describe.skipIf(!hasChromium)("in a browser", () => {
     await page.addScriptTag({
       content: readFileSync(fileURLToPath(import.meta.resolve("@mermaid-js/tiny")), "utf8"),
     });
-    const diagrams = cardLists.flatMap((cards) => [
-      renderSequenceMermaid(cards),
-      renderRoleGraphMermaid(buildRoleGraph(cards)),
-    ]);
+    const diagrams = cardLists.map((cards) => renderSequenceMermaid(cards));
     const drawn = await page.evaluate(`(${RENDER_MERMAID_SCRIPT})(${JSON.stringify(diagrams)})`);
     expect(drawn).toEqual(diagrams.map(() => 0));
     expect(complaints).toEqual([]);

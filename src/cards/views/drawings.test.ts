@@ -6,20 +6,10 @@ import { listDistinctRecordedCards } from "../recording/index.ts";
 import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
-  createScriptedSamples,
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
-  SCRIPTED_GSM8K_SAMPLES,
-  SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/scripted-samples.fixture.ts";
 import { arbitraryHostileCard, CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";
-import {
-  renderRoleGraphMermaid,
-  buildRoleGraph,
-  renderRoleGraphSvg,
-  renderSequenceText,
-  renderSequenceSvg,
-  renderTimelineText,
-} from "./index.ts";
+import { renderSequenceText, renderSequenceSvg } from "./index.ts";
 import { measureColumns } from "./text-width.ts";
 
 const arbitraryHostileCards = fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 6 });
@@ -69,38 +59,6 @@ describe("sequence diagrams as text", () => {
   });
 });
 
-describe("the timeline", () => {
-  it("has a bar for each work span, with duration and tokens", () => {
-    expect(
-      renderTimelineText(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]), { width: 80 }),
-    ).toBe(JANET_TIMELINE_TEXT);
-  });
-
-  it("draws failed work lighter and marks durations that were not measured", () => {
-    const lines = renderTimelineText(createScriptedRecording([SCRIPTED_TIMEOUT_SAMPLE]), { width: 80 }).split(
-      "\n",
-    );
-    expect(lines[1]).toMatch(/^solver {2}│ +░+│ ~5002 ms {2}70 tok {2}cancelled$/);
-  });
-
-  it("accepts cards that have only timestamps, and reports missing work", () => {
-    expect(renderTimelineText(createGsm8kExampleCards()).split("\n")).toHaveLength(5);
-    expect(renderTimelineText([])).toBe("The cards contain no work.");
-  });
-
-  it("is aligned and harmless for every card", () => {
-    fc.assert(
-      fc.property(arbitraryHostileCards, fc.integer({ min: 60, max: 160 }), (cards, width) => {
-        const drawn = renderTimelineText(cards, { width });
-        expect(drawn).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
-        const rows = drawn.split("\n");
-        expect(rows.length).toBeLessThanOrEqual(cards.length || 1);
-        for (const row of rows) expect(measureColumns(row)).toBeLessThanOrEqual(width);
-      }),
-    );
-  });
-});
-
 describe("the drawings in SVG", () => {
   it("have a line for each role, and an arrow with its content for each card", () => {
     const svg = renderSequenceSvg(
@@ -126,9 +84,6 @@ describe("the drawings in SVG", () => {
   it("are the same for the same cards", () => {
     const cards = listDistinctRecordedCards(createScriptedRecording());
     expect(renderSequenceSvg(cards)).toBe(renderSequenceSvg(structuredClone(cards)));
-    expect(renderRoleGraphSvg(buildRoleGraph(createScriptedRecording()))).toBe(
-      renderRoleGraphSvg(buildRoleGraph(createScriptedRecording())),
-    );
   });
 
   it("contain only our elements, for arbitrary cards", () => {
@@ -141,40 +96,6 @@ describe("the drawings in SVG", () => {
         expect(svg).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
         const arrows = parseSvgElements(svg).filter((name) => name === "g");
         expect(arrows).toHaveLength(cards.length);
-        expect(parseSvgElements(renderRoleGraphSvg(buildRoleGraph(cards)))).not.toContain("tspan");
-      }),
-    );
-  });
-});
-
-describe("the graph", () => {
-  it("has a node for each role and an edge for each direction, with counts", () => {
-    expect(buildRoleGraph(createScriptedRecording(createScriptedSamples(10)))).toEqual({
-      nodes: [
-        { role: "controller", cards: 10, tokens: 0, ms: 0 },
-        { role: "planner", cards: 30, tokens: 7580, ms: 21_500 },
-        { role: "solver", cards: 20, tokens: 1990, ms: 9_000 },
-      ],
-      edges: [
-        { from: "controller", to: "planner", cards: 10, byType: { task: 10 }, tokens: 0, ms: undefined },
-        { from: "planner", to: "solver", cards: 20, byType: { task: 20 }, tokens: 4740, ms: 770 },
-        { from: "solver", to: "planner", cards: 20, byType: { result: 20 }, tokens: 1990, ms: 450 },
-        { from: "planner", to: "controller", cards: 10, byType: { result: 10 }, tokens: 2840, ms: 610 },
-      ],
-    });
-  });
-
-  it("is a harmless Mermaid flowchart", () => {
-    expect(
-      renderRoleGraphMermaid(buildRoleGraph(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES))).split("\n"),
-    ).toContain(`    r3 -->|"7 result, 1 query, 1 error · 692 tok · 784 ms each"| r2`);
-    fc.assert(
-      fc.property(arbitraryHostileCards, (cards) => {
-        const graph = buildRoleGraph(cards);
-        const [first, ...lines] = renderRoleGraphMermaid(graph).trimEnd().split("\n");
-        expect(first).toBe("flowchart LR");
-        expect(lines).toHaveLength(graph.nodes.length + graph.edges.length);
-        for (const line of lines) expect(line).toMatch(/^ {4}(r\d+\["[^"`]*"\]|r\d+ -->\|"[^"`]*"\| r\d+)$/);
       }),
     );
   });
@@ -243,11 +164,4 @@ const KOREAN_SEQUENCE_TEXT = `
 CONTROLLER           PLANNER            검증자
      │── 1 task "어… ──▶│                  │      0
      │                  │◀── 2 task "좋… ──│      +0.00s
-`.slice(1, -1);
-const JANET_TIMELINE_TEXT = `
-planner │██████████████                                        │ 820 ms  213 tok
-solver  │              █████████                               │ 470 ms  98 tok
-planner │                      ██████████████                  │ 720 ms  261 tok
-solver  │                                   ████████           │ 430 ms  101 tok
-planner │                                           ███████████│ 610 ms  284 tok
 `.slice(1, -1);

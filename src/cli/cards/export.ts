@@ -1,16 +1,10 @@
 import { Command, Option } from "commander";
 import {
   listCardsInSpecificationFormat,
-  renderRoleGraphMermaid,
-  buildRoleGraph,
-  renderRoleGraphSvg,
   renderSequenceMermaid,
-  toOtlpTraces,
-  toPerfettoTrace,
   type Recording,
   collectRecordedSamples,
   renderSequenceSvg,
-  toTraceabilityTraces,
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderJson } from "../text-writer.ts";
@@ -28,20 +22,13 @@ import { writeOutputFile } from "./write-output-file.ts";
 interface ExportOptions extends RunSelectionOptions, SampleSelectionOptions {
   to: keyof typeof EXPORT_FORMAT_RENDERERS;
   out?: string;
-  content?: boolean;
 }
 
 /** Export formats for a recorded experiment run. */
 const EXPORT_FORMAT_RENDERERS = {
   "seed-json": (run: Recording) => renderJsonListByLine(listCardsInSpecificationFormat(run)),
-  perfetto: (run: Recording) => `${renderJson(toPerfettoTrace(run))}\n`,
-  "otlp-json": (run: Recording, content: boolean) =>
-    `${renderJson(toOtlpTraces(run, { includeContent: content }))}\n`,
-  traceability: (run: Recording) => renderJsonListByLine(toTraceabilityTraces(run)),
   mermaid: (run: Recording) => renderSequenceMermaid(requireSingleSampleCards(run)),
   svg: (run: Recording) => renderSequenceSvg(requireSingleSampleCards(run)),
-  "graph-mermaid": (run: Recording) => renderRoleGraphMermaid(buildRoleGraph(run)),
-  "graph-svg": (run: Recording) => renderRoleGraphSvg(buildRoleGraph(run)),
 };
 
 export function createCardsExportCommand(context: CliContext): Command {
@@ -53,11 +40,10 @@ export function createCardsExportCommand(context: CliContext): Command {
     )
     .addOption(createSampleOption())
     .option("--out <file>", "output file (default: stdout)")
-    .option("--content", "include the content of cards in otlp-json")
-    .action(async (files: string[], { run, sample, to, out, content = false }: ExportOptions) => {
+    .action(async (files: string[], { run, sample, to, out }: ExportOptions) => {
       const { recording } = await readRun(files, run, context.stdin);
       const selection = filterRecording(recording, selectRecordedSamples(recording, sample));
-      const text = EXPORT_FORMAT_RENDERERS[to](selection, content);
+      const text = EXPORT_FORMAT_RENDERERS[to](selection);
       if (out === undefined) context.streams.outDocument(text);
       else await writeOutputFile(out, text);
     });

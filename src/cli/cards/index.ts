@@ -15,11 +15,11 @@ export const CARDS_COMMANDS: CommandTable = {
     loadFactory: async () => (await import("./stats.ts")).createCardsStatsCommand,
   },
   show: {
-    description: "Show the message cards of a run as boxes, lanes, a timeline, or a diagram.",
+    description: "Show the message cards of a run as boxes, lanes, or a diagram.",
     loadFactory: async () => (await import("./show.ts")).createCardsShowCommand,
   },
   export: {
-    description: "Export a run for other tools, such as Perfetto, OpenTelemetry, or Mermaid.",
+    description: "Export the message cards of a run as a list, or one problem as Mermaid or SVG.",
     loadFactory: async () => (await import("./export.ts")).createCardsExportCommand,
   },
   compare: {

@@ -131,30 +131,10 @@ function renderRunTokenStatistics({ tokens, spending }: RunReport): string {
   );
 }
 
-function renderTimeStatistics({ time: { perSample, bottlenecks, roles, latency } }: RunReport): string {
-  if (!perSample || bottlenecks.length === 0) return "";
-  const longest = bottlenecks
-    .filter(({ share }) => share >= 0.01)
-    .slice(0, MAX_REPORT_LIST_ROWS)
-    .map(({ kind, who, turn, share, ms }) => [
-      formatPercent(share),
-      kind === "travel" ? `${who}, on the way` : `${who}${turn === undefined ? "" : `, turn ${turn}`}`,
-      formatDuration(ms),
-    ]);
+function renderTimeStatistics({ time: { perSample, latency } }: RunReport): string {
+  if (!perSample) return "";
   return (
-    `time a problem: mean ${formatDuration(perSample.mean)}, median ${formatDuration(perSample.median)}, p95 ${formatDuration(perSample.p95)}; what it waited for:\n` +
-    renderTable(longest, "rlr") +
-    renderTable(
-      [
-        ["role", "at work", "waiting"],
-        ...roles.map(({ role, workingMs, waitingMs }) => [
-          role,
-          formatDuration(workingMs),
-          formatDuration(waitingMs),
-        ]),
-      ],
-      "lrr",
-    ) +
+    `time a problem: mean ${formatDuration(perSample.mean)}, median ${formatDuration(perSample.median)}, p95 ${formatDuration(perSample.p95)}\n` +
     renderTable(
       [
         ["replies", "", "p50", "p95"],
@@ -173,20 +153,15 @@ function renderTimeStatistics({ time: { perSample, bottlenecks, roles, latency }
 function renderRunFindings({ found, findings }: RunReport): string {
   return renderTable(
     Object.entries(found).map(([kind, count]) => {
-      const { mastFailureMode, description } = RUN_FINDING_KINDS[kind as RunFindingKind];
       const sampleIds = new Set(findings.flatMap((one) => (one.kind === kind ? (one.sample_id ?? []) : [])));
       const first = [...sampleIds].slice(0, 3).join(", ") + (sampleIds.size > 3 ? " …" : "");
-      return [
-        String(count),
-        `${description}${mastFailureMode === undefined ? "" : ` (MAST ${mastFailureMode})`}`,
-        first,
-      ];
+      return [String(count), RUN_FINDING_KINDS[kind as RunFindingKind], first];
     }),
     "rll",
   );
 }
 
-function renderRecordingChecks({ ledger, broken, unknown, abandoned, clocks, torn }: RunReport): string {
+function renderRecordingChecks({ ledger, broken, unknown, abandoned, torn }: RunReport): string {
   const lines: string[] = [];
   if (ledger) {
     lines.push(
@@ -205,10 +180,6 @@ function renderRecordingChecks({ ledger, broken, unknown, abandoned, clocks, tor
   if (abandoned.cards + abandoned.calls > 0)
     lines.push(
       `not counted: ${pluralize(abandoned.cards, "card")} and ${pluralize(abandoned.calls, "call")} (${formatNumber(abandoned.tokens.input + abandoned.tokens.output)} tokens) of attempts that were interrupted`,
-    );
-  for (const { file, moved_ms, low_ms, high_ms } of clocks)
-    lines.push(
-      `clock of ${file}: moved by ${moved_ms.toFixed(0)} ms (${low_ms.toFixed(0)} to ${high_ms.toFixed(0)} fit)`,
     );
   for (const { file, line, why } of torn.slice(0, MAX_REPORT_LIST_ROWS))
     lines.push(`torn line: ${file}:${line} (${why})`);

@@ -1,14 +1,10 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import {
   generateFlowDiagram,
-  renderRoleGraphMermaid,
-  buildRoleGraph,
   renderSequenceText,
   renderSequenceMermaid,
-  type Recording,
   type RecordedSample,
   renderSequenceSvg,
-  renderTimelineText,
   visualizeCards,
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -17,7 +13,6 @@ import { escapeControlCharacters } from "../terminal-streams.ts";
 import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-command-options.ts";
 import {
   requireSingleSample,
-  filterRecording,
   createSampleOption,
   type SampleSelectionOptions,
   selectRecordedSamples,
@@ -34,7 +29,7 @@ interface TextRenderOptions {
   readonly colors: boolean;
 }
 
-type CardsShowStyle = keyof typeof TEXT_STYLE_RENDERERS | keyof typeof DIAGRAM_STYLE_RENDERERS | "graph";
+type CardsShowStyle = keyof typeof TEXT_STYLE_RENDERERS | keyof typeof DIAGRAM_STYLE_RENDERERS;
 
 /**
  * Text formats that show one problem at a time. If a recording contains several problems, the command prints
@@ -46,8 +41,6 @@ const TEXT_STYLE_RENDERERS = {
   flow: ({ cards }: RecordedSample) => generateFlowDiagram(cards),
   lanes: ({ cards }: RecordedSample, { width }: TextRenderOptions) => renderSequenceText(cards, { width }),
   classic: ({ cards }: RecordedSample) => visualizeCards(cards, { style: "classic" }),
-  timeline: (sample: RecordedSample, { width }: TextRenderOptions, recording: Recording) =>
-    renderTimelineText(filterRecording(recording, [sample]), { width }),
 };
 
 /** Diagram formats that produce a complete file and therefore support only one problem. */
@@ -61,8 +54,8 @@ export function createCardsShowCommand(context: CliContext): Command {
   return addCardsCommandOptions(new Command("show"))
     .addOption(createSampleOption())
     .addOption(
-      new Option("--style <style>", "display style; graph shows the entire run in Mermaid")
-        .choices([...Object.keys(TEXT_STYLE_RENDERERS), ...Object.keys(DIAGRAM_STYLE_RENDERERS), "graph"])
+      new Option("--style <style>", "display style")
+        .choices([...Object.keys(TEXT_STYLE_RENDERERS), ...Object.keys(DIAGRAM_STYLE_RENDERERS)])
         .default("boxes"),
     )
     .addOption(
@@ -76,10 +69,6 @@ export function createCardsShowCommand(context: CliContext): Command {
       const samples = selectRecordedSamples(recording, sample);
       if (output === "json") {
         new OutputWriter(context.streams, output).writeJson(samples.flatMap(({ cards }) => cards));
-      } else if (style === "graph") {
-        context.streams.outDocument(
-          renderRoleGraphMermaid(buildRoleGraph(filterRecording(recording, samples))),
-        );
       } else if (style === "mermaid" || style === "svg") {
         context.streams.outDocument(DIAGRAM_STYLE_RENDERERS[style](requireSingleSample(samples)));
       } else {
@@ -91,7 +80,7 @@ export function createCardsShowCommand(context: CliContext): Command {
         for (const one of samples) {
           const heading = isOne ? "" : `${renderSampleHeading(one)}\n`;
           context.streams.outColored(
-            `${heading}${TEXT_STYLE_RENDERERS[style](one, renderOptions, recording)}\n${isOne ? "" : "\n"}`,
+            `${heading}${TEXT_STYLE_RENDERERS[style](one, renderOptions)}\n${isOne ? "" : "\n"}`,
           );
         }
       }

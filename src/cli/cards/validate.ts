@@ -5,7 +5,6 @@ import {
   createCardProtocol,
   decodeMessageCardArray,
   decodeRecording,
-  RUN_FINDING_KINDS,
   createRecordingFromCards,
   buildRunReport,
 } from "../../cards/index.ts";
@@ -64,9 +63,7 @@ export function validateRunFile(text: string, file: string, runId?: string): Val
     const cards = listDistinctRecordedCards(recording);
     const errors = [
       ...report.broken,
-      ...report.findings.flatMap(({ kind, sample_id, what }) =>
-        RUN_FINDING_KINDS[kind].isViolation ? `${sample_id ?? "–"}: ${kind}: ${what}` : [],
-      ),
+      ...report.violations,
       ...(report.ledger?.mismatches ?? []).map(
         ({ sample_id, role, card_ids }) => `${sample_id ?? "–"}: ledger: ${role}: ${card_ids.join(", ")}`,
       ),

@@ -13,7 +13,6 @@ import {
   buildRunReport,
   collectRecordedSamples,
 } from "../../index.ts";
-import { computeCriticalPath, computeCardTransitTimes } from "../../index.ts";
 import {
   createController,
   createPlanner,
@@ -86,14 +85,9 @@ describe("a run over A2A, recorded by three roles in three files", () => {
     expect(report.figures?.completion?.value).toBe(1);
     expect(report.degraded).toBe(false);
 
-    for (const { cardLines, cards } of collectRecordedSamples(merged)) {
+    for (const { cards } of collectRecordedSamples(merged)) {
       expect(cards[0]).toMatchObject({ sender: "controller", message_type: "task" });
       expect(cards.at(-1)).toMatchObject({ recipient: "controller", metadata: { status: "completed" } });
-      const moments = computeCardTransitTimes(cardLines);
-      const path = computeCriticalPath(moments);
-      expect(path[0]?.from).toBe(moments[0]?.sentMs);
-      expect(path.at(-1)?.card).toEqual(cards.at(-1));
-      expect(path.length).toBe(2 * cards.length - 1);
     }
     // The controller's recording alone contains the same cards, because they were relayed to it.
     const ids = (recording: typeof merged): unknown[] =>

@@ -29,11 +29,6 @@ export interface CardRunData {
   readonly abandoned: number;
   /** Number of record lines that could not be decoded. */
   readonly torn: number;
-  /**
-   * Number of merged files and the largest clock shift in milliseconds, if several processes recorded the
-   * run.
-   */
-  readonly clocks?: { readonly files: number; readonly moved: number };
 }
 
 export function buildCardRunData(recording: Recording, title: string): CardRunData {
@@ -59,13 +54,6 @@ export function buildCardRunData(recording: Recording, title: string): CardRunDa
     ends: recording.ends,
     abandoned: recording.abandoned.cards.length,
     torn: recording.torn.length,
-    ...(recording.clocks.length > 0 && {
-      clocks: {
-        // The clock of the first file is the reference and has no entry in `clocks`.
-        files: recording.clocks.length + 1,
-        moved: Math.max(...recording.clocks.map(({ moved_ms }) => Math.abs(moved_ms))),
-      },
-    }),
   };
 }
 

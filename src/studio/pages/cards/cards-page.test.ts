@@ -14,7 +14,6 @@ import {
   type PageWithRequestsAndErrors,
   openPageRecordingRequestsAndErrors,
 } from "../../../cards/html/browser.fixture.ts";
-import { mergeRecordings } from "../../../cards/index.ts";
 import { ACCESSIBILITY_VIEWS, findAccessibilityViolations } from "../accessibility.fixture.ts";
 import { renderHtmlReport } from "./html-report.ts";
 import { createGsm8kSizedRecording } from "./gsm8k-sized-recording.fixture.ts";
@@ -91,21 +90,6 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     }
   });
 
-  it("indicates that times come from several clocks", async () => {
-    const files = ["controller", "planner", "solver"].map((role) => ({
-      file: `${role}.cards.jsonl`,
-      recording: createScriptedRecording(SCRIPTED_GSM8K_SAMPLES, { roles: [role] }),
-    }));
-    const open = await openPageRecordingRequestsAndErrors(
-      browser,
-      await writePageToDisk(renderHtmlReport(mergeRecordings(files))),
-    );
-    await expect
-      .poll(() => open.page.locator("#run .card-facts").innerText())
-      .toMatch(/clocks\s*3 files, shifted by up to 0 ms/);
-    await open.page.close();
-  });
-
   it("renders only the visible ones of 1,319 problems, and any problem on selection", async () => {
     const open = await openPageRecordingRequestsAndErrors(browser, `${whole}#gsm8k_0`);
     const elements = (): Promise<number> => open.page.evaluate(`document.querySelectorAll("*").length`);
@@ -124,10 +108,10 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   it("starts with the problem and the card of the URL", async () => {
     const open = await openPageRecordingRequestsAndErrors(
       browser,
-      `${small}#sample=${SCRIPTED_GSM8K_SAMPLES[1]?.id}&card=2&view=timeline`,
+      `${small}#sample=${SCRIPTED_GSM8K_SAMPLES[1]?.id}&card=2&view=table`,
     );
     expect(await chosen(open)).toBe(SCRIPTED_GSM8K_SAMPLES[1]?.id);
-    await expect.poll(() => open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
+    await expect.poll(() => open.page.getByRole("tab", { selected: true }).innerText()).toBe("Table");
     await expect.poll(() => open.page.locator("#card h2").innerText()).toBe("Card 2");
     await open.page.evaluate(`location.hash = "#gsm8k_0"`);
     await open.page.waitForFunction(`document.querySelector("#sample-title").textContent === "gsm8k_0"`);
@@ -167,7 +151,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await expect.poll(() => open.page.locator("#card h2").innerText()).toBe("Card 1");
     await open.page.getByRole("tab", { name: "Sequence" }).focus();
     await open.page.keyboard.press("ArrowRight");
-    await expect.poll(() => open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
+    await expect.poll(() => open.page.getByRole("tab", { selected: true }).innerText()).toBe("Table");
     await open.page.close();
   });
 
@@ -287,7 +271,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       for (const [hash, ready] of [
         ["", "#samples"],
         ["#/cards?view=table", "#tab-table[aria-selected=true]"],
-        ...["sequence", "timeline", "graph", "table"].map(
+        ...["sequence", "table"].map(
           (view) => [`#sample=gsm8k_1&card=3&view=${view}`, `#tab-${view}[aria-selected=true]`] as const,
         ),
       ] as const) {
@@ -322,7 +306,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     );
     const { page } = open;
     const before = await page.title();
-    for (const key of ["l", "2", "3", "4", "1", "l"]) await page.keyboard.press(key);
+    for (const key of ["l", "2", "1", "l"]) await page.keyboard.press(key);
     expect(await page.title()).toBe(before);
     expect(await page.locator("img").count()).toBe(0);
     expect(await page.locator("script").count()).toBe(3);

@@ -10,7 +10,7 @@ import type { PageSample } from "./model/run-model.ts";
 import { VIEW_NAMES, type ViewName } from "./model/view-state.ts";
 import { RunHeader } from "./run-header.tsx";
 import { RunOverview } from "./run-overview.tsx";
-import { EMPTY_FILTER, hasContent, type RunView } from "./run-view.ts";
+import { hasContent, type RunView } from "./run-view.ts";
 import { findNextSample, SampleList } from "./sample-list.tsx";
 import { SampleView } from "./sample-view.tsx";
 import { formatCount, pluralize } from "./text-format.ts";
@@ -201,11 +201,7 @@ function RunTabs({
           <RunOverview
             statistics={view.run.value.statistics}
             samples={samples}
-            selectedRole={filter.role}
             onSelectSample={(id) => view.updateState({ sampleId: id, cardNumber: undefined })}
-            onSelectRole={(role) =>
-              (view.filter.value = { ...EMPTY_FILTER, ...filter, role: filter.role === role ? "" : role })
-            }
           />
         )}
       </div>

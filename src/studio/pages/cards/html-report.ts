@@ -13,7 +13,7 @@ const assertKnownOptions = defineOptionNames<HtmlReportOptions>()("renderHtmlRep
 
 /**
  * Renders a recording as one self-contained HTML file that works offline. The HTML report shows the
- * statistics of the run. For each problem, the report shows a sequence diagram, a timeline, a causal graph,
+ * statistics of the run. For each problem, the report shows a sequence diagram
  * and a table. The HTML report never executes text from agents as code. The same recording always produces
  * the same HTML.
  */

@@ -6,7 +6,7 @@ import type { RunModel } from "./model/run-model.ts";
 import { describeRunState } from "./model/run-state.ts";
 import type { RunStatistics } from "./model/run-statistics.ts";
 import { listRunFigures } from "./run-figures.ts";
-import { EVIDENCE_DESCRIPTIONS, formatCount, formatDuration } from "./text-format.ts";
+import { EVIDENCE_DESCRIPTIONS } from "./text-format.ts";
 
 interface RunHeaderProps {
   readonly model: RunModel;
@@ -33,7 +33,7 @@ export function RunHeader({ model, statistics, title, isLive, isConnected }: Run
       </div>
       {run && (
         <p class="card-facts">
-          {listRunFields(run, model).map(([name, value]) => (
+          {listRunFields(run).map(([name, value]) => (
             <LabeledValue key={name} name={name} value={value} />
           ))}
         </p>
@@ -80,10 +80,7 @@ function AnswerSource({ evidence }: { readonly evidence: string }): VNode {
   );
 }
 
-function listRunFields(
-  run: NonNullable<RunModel["run"]>,
-  { clockSummary: clocks }: RunModel,
-): [name: string, value: string][] {
+function listRunFields(run: NonNullable<RunModel["run"]>): [name: string, value: string][] {
   const rolesByModel = Map.groupBy(Object.entries(run.model), ([, model]) => model);
   return [
     ["dataset", [run.dataset, run.split].filter(Boolean).join(" ")],
@@ -95,13 +92,5 @@ function listRunFields(
     ]),
     ["scored by", run.rule],
     ["colloquy", run.code],
-    ...(clocks
-      ? [
-          [
-            "clocks",
-            `${formatCount(clocks.files)} files, shifted by up to ${formatDuration(clocks.moved)}`,
-          ] as [string, string],
-        ]
-      : []),
   ];
 }

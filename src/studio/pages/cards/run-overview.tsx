@@ -1,10 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useMemo } from "preact/hooks";
 import { RUN_FINDING_KINDS } from "../../../cards/index.ts";
 import { FigureTable } from "../flow/figure-table.tsx";
-import { GraphDiagram } from "../flow/graph-diagram.tsx";
 import { AgentText } from "./agent-text.tsx";
-import { buildRoleGraph } from "./model/card-drawings.ts";
 import type { PageSample } from "./model/run-model.ts";
 import type { RunStatistics } from "./model/run-statistics.ts";
 import { summarizeSample } from "./model/sample-summary.ts";
@@ -17,21 +14,17 @@ import {
 } from "./text-format.ts";
 
 const MAX_SLOWEST_SAMPLES = 8;
-const MAX_BOTTLENECKS = 6;
 const MAX_LINKED_SAMPLES = 4;
 
 interface RunOverviewProps {
   readonly statistics: RunStatistics;
   readonly samples: readonly PageSample[];
-  readonly selectedRole: string;
   readonly onSelectSample: (id: string) => void;
-  readonly onSelectRole: (role: string) => void;
 }
 
-/** The role graph, the tokens, the times, the bottlenecks, the findings, and the slowest problems of a run. */
+/** The tokens and the times by role, the findings, and the slowest problems of a run. */
 export function RunOverview(props: RunOverviewProps): VNode {
-  const { statistics, samples, selectedRole, onSelectSample, onSelectRole } = props;
-  const graph = useMemo(() => buildRoleGraph(statistics.roleEdges), [statistics]);
+  const { statistics, samples, onSelectSample } = props;
   const slowest = samples
     .filter(({ cards }) => cards.length > 0)
     .map((sample) => ({ sample, summary: summarizeSample(sample) }))
@@ -45,18 +38,6 @@ export function RunOverview(props: RunOverviewProps): VNode {
   );
   return (
     <div class="run-overview">
-      <Section title="Cards between roles">
-        <GraphDiagram
-          {...graph}
-          nodeWidth={132}
-          nodeHeight={44}
-          direction="right"
-          selectedKey={selectedRole}
-          onSelect={onSelectRole}
-          className="graph"
-          label="Graph of the roles. Select a role to filter the cards."
-        />
-      </Section>
       <Section title="Tokens and time by role">
         <FigureTable
           head={["role", "turn", "cards", "input", "cached", "output", "time", "share"]}
@@ -72,30 +53,14 @@ export function RunOverview(props: RunOverviewProps): VNode {
           ])}
         />
       </Section>
-      {statistics.bottlenecks.length > 0 && (
-        <Section title="Bottlenecks">
-          <FigureTable
-            head={["role", "turn", "time", "share"]}
-            rows={statistics.bottlenecks
-              .slice(0, MAX_BOTTLENECKS)
-              .map(({ kind, who, turn, ms, share }) => [
-                <AgentText text={kind === "work" ? who : `in transit, ${who}`} />,
-                turn === undefined ? "–" : String(turn),
-                formatDuration(ms),
-                formatPercent(share),
-              ])}
-          />
-        </Section>
-      )}
       {findings.length > 0 && (
         <Section title="Findings">
           <FigureTable
             head={["finding", "count", "problems"]}
             rows={findings.map(([kind, found]) => {
               const ids = [...new Set(found.map(({ sample_id = "" }) => sample_id))];
-              const { isViolation, description } = RUN_FINDING_KINDS[kind];
               return [
-                <span class={isViolation ? "broken" : ""}>{description}</span>,
+                RUN_FINDING_KINDS[kind],
                 formatCount(found.length),
                 <span>{ids.slice(0, MAX_LINKED_SAMPLES).map((id) => [sampleLink(id), " "])}</span>,
               ];

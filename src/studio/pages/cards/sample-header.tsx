@@ -1,19 +1,18 @@
 import type { VNode } from "preact";
-import { computeCriticalPathDuration, RUN_FINDING_KINDS } from "../../../cards/index.ts";
 import { AgentText } from "./agent-text.tsx";
 import { LabeledValue } from "../flow/labeled-value.tsx";
 import type { PageSample } from "./model/run-model.ts";
-import type { SampleCriticalPathAndFindings } from "./model/sample-critical-path-and-findings.ts";
-import { formatCount, formatDuration, formatSampleId, formatTokenTotal, pluralize } from "./text-format.ts";
+import type { SampleAnalysis } from "./model/sample-analysis.ts";
+import { formatCount, formatDuration, formatSampleId, formatTokenTotal } from "./text-format.ts";
 
 interface SampleHeaderProps {
   readonly sample: PageSample;
-  readonly analysis: SampleCriticalPathAndFindings;
+  readonly analysis: SampleAnalysis;
 }
 
 /** The question, the outcome, the figures, and the findings of a problem. */
 export function SampleHeader({ sample, analysis }: SampleHeaderProps): VNode {
-  const { summary, criticalPath, criticalCards, findings } = analysis;
+  const { summary, findings, violations } = analysis;
   return (
     <div id="head">
       <h2 id="sample-title" tabIndex={-1}>
@@ -27,15 +26,12 @@ export function SampleHeader({ sample, analysis }: SampleHeaderProps): VNode {
         <LabeledValue name="cards" value={formatCount(summary.cardCount)} />
         <LabeledValue name="tokens" value={formatTokenTotal(summary.tokens)} />
         <LabeledValue name="time" value={formatDuration(summary.durationMs)} />
-        {criticalPath.length > 0 && (
-          <LabeledValue
-            name="critical path"
-            value={`${pluralize(criticalCards.size, "card")}, ${formatDuration(computeCriticalPathDuration(criticalPath))}, shown in bold`}
-          />
-        )}
       </p>
-      {findings.map(({ kind, what }, index) => (
-        <p key={index} class={RUN_FINDING_KINDS[kind].isViolation ? "finding broken" : "finding"}>
+      {[
+        ...violations.map((what) => ({ what, name: "finding broken" })),
+        ...findings.map(({ what }) => ({ what, name: "finding" })),
+      ].map(({ what, name }, index) => (
+        <p key={index} class={name}>
           <AgentText text={what} />
         </p>
       ))}

@@ -1,26 +1,17 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
-import { GraphDiagram } from "../flow/graph-diagram.tsx";
 import { SequenceDiagram } from "../flow/sequence-diagram.tsx";
-import { TimelineDiagram } from "../flow/timeline-diagram.tsx";
 import { CardTable } from "./card-table.tsx";
-import {
-  buildCardGraph,
-  buildCardSequence,
-  buildCardTimeline,
-  formatCardKey,
-} from "./model/card-drawings.ts";
+import { buildCardSequence, formatCardKey } from "./model/card-drawings.ts";
 import { type CardFilter, matchesCard } from "./model/card-filter.ts";
 import type { PageCard, PageSample, RunModel } from "./model/run-model.ts";
-import { analyzeCriticalPathAndFindings } from "./model/sample-critical-path-and-findings.ts";
+import { getSampleAnalysis } from "./model/sample-analysis.ts";
 import type { ViewName } from "./model/view-state.ts";
 import { SampleHeader } from "./sample-header.tsx";
 import { ViewTabs } from "../flow/view-tabs.tsx";
 
 const VIEW_TABS: readonly (readonly [ViewName, string])[] = [
   ["sequence", "Sequence"],
-  ["timeline", "Timeline"],
-  ["graph", "Graph"],
   ["table", "Table"],
 ];
 
@@ -34,10 +25,10 @@ interface SampleViewProps {
   readonly onSelectCard: (pageCard: PageCard) => void;
 }
 
-/** A problem of the run: its header, and its cards as a sequence, a timeline, a graph, or a table. */
+/** A problem of the run: its header, and its cards as a sequence or a table. */
 export function SampleView(props: SampleViewProps): VNode {
   const { sample, model, view, onOpenView } = props;
-  const analysis = analyzeCriticalPathAndFindings(sample, model);
+  const analysis = getSampleAnalysis(sample, model);
   return (
     <>
       <SampleHeader sample={sample} analysis={analysis} />
@@ -54,16 +45,13 @@ export function SampleView(props: SampleViewProps): VNode {
 }
 
 function SampleDrawing(props: SampleViewProps): VNode {
-  const { sample, model, view, filter, selectedCard, onSelectCard } = props;
+  const { sample, view, filter, selectedCard, onSelectCard } = props;
   const { cards } = sample;
-  const { criticalPath, criticalCards } = analyzeCriticalPathAndFindings(sample, model);
   // The cards of a sample change in place. Its version increases with each change.
-  const drawing = useMemo(() => {
-    const critical = new Set(cards.filter(({ card }) => criticalCards.has(card)));
-    if (view === "sequence") return { view, ...buildCardSequence(cards, critical) };
-    if (view === "timeline") return { view, ...buildCardTimeline(cards, criticalPath) };
-    return view === "graph" ? { view, ...buildCardGraph(cards, critical) } : { view };
-  }, [sample, sample.version, criticalPath, view]);
+  const drawing = useMemo(
+    () => (view === "sequence" ? buildCardSequence(cards) : undefined),
+    [sample, sample.version, view],
+  );
   const selection = {
     selectedKey: selectedCard && formatCardKey(cards.indexOf(selectedCard)),
     onSelect: (key: string) => {
@@ -71,28 +59,8 @@ function SampleDrawing(props: SampleViewProps): VNode {
       if (pageCard) onSelectCard(pageCard);
     },
   };
-  if (drawing.view === "sequence")
+  if (drawing)
     return <SequenceDiagram {...drawing} {...selection} label="Sequence diagram; each card is a button" />;
-  if (drawing.view === "timeline")
-    return (
-      <TimelineDiagram
-        {...drawing}
-        {...selection}
-        label="Timeline: a lane for each role, a bar for the work on each card"
-      />
-    );
-  if (drawing.view === "graph")
-    return (
-      <GraphDiagram
-        {...drawing}
-        {...selection}
-        nodeWidth={220}
-        nodeHeight={66}
-        direction="down"
-        className="dag"
-        label="Graph: each card with its causes"
-      />
-    );
   return (
     <CardTable
       rows={cards

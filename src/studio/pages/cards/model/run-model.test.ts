@@ -150,7 +150,6 @@ describe("a run on the page", () => {
       expect(page).toMatchObject({ samples, accuracy, measures, figures, ledger, tokens: tokenFigures });
       expect(page.spending).toEqual(spending);
       expect(page.timePerSample).toEqual(time.perSample);
-      expect(page.bottlenecks).toEqual(time.bottlenecks);
       expect(page.findings).toEqual(expect.arrayContaining([...findings]));
       expect(page.findings).toHaveLength(findings.length);
     }

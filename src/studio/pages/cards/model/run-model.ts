@@ -46,8 +46,6 @@ export class RunModel {
   /** Number of message cards from attempts that were interrupted and later repeated. */
   abandonedCardCount = 0;
   tornLineCount = 0;
-  /** Number of merged files and the largest clock shift, if several processes recorded the run. */
-  clockSummary: CardRunData["clocks"];
   cardCount = 0;
   callCount = 0;
   writerState: RecordWriterState = "unknown";
@@ -70,7 +68,6 @@ export class RunModel {
     for (const line of data.ends) model.addLine(line);
     model.abandonedCardCount = data.abandoned;
     model.tornLineCount = data.torn;
-    model.clockSummary = data.clocks;
     return model;
   }
 

@@ -7,12 +7,12 @@ export interface ViewState {
   readonly view: ViewName;
 }
 
-/** Names of the views for a problem, which are the diagrams and the table. */
-export const VIEW_NAMES = ["sequence", "timeline", "graph", "table"] as const;
+/** Names of the views for a problem, which are the diagram and the table. */
+export const VIEW_NAMES = ["sequence", "table"] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
- * Parses a URL fragment such as `#/cards?sample=gsm8k_0&card=3&view=timeline`. The fragments of earlier versions have
+ * Parses a URL fragment such as `#/cards?sample=gsm8k_0&card=3&view=table`. The fragments of earlier versions have
  * no path: `#gsm8k_0` and `#sample=gsm8k_0&card=3`.
  */
 export function parseViewHash(hash: string): ViewState {
