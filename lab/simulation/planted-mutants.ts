@@ -41,7 +41,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     file: "src/engine/engine.ts",
     find: '    const reason = "The server was stopped',
     replace:
-      "    for (const task of this.#runners.list()) void this.#store.turns?.release(task.lease).catch(() => {});\n" +
+      "    for (const task of this.#tasks.list()) void this.#store.turns?.release(task.lease).catch(() => {});\n" +
       '    const reason = "The server was stopped',
   },
   {

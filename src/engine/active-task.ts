@@ -75,11 +75,11 @@ export interface ActiveTaskDependencies extends TurnDependencies {
   /** Outbox that the task notifies of new events if the task may have webhooks. */
   readonly outbox?: Pick<PushOutbox, "notifyCommit"> | undefined;
   /** Announces the commit of a task to the other nodes of the store. */
-  readonly announceCommit?: ((taskId: string) => void) | undefined;
+  readonly announceCommit: ((taskId: string) => void) | undefined;
   /** Called when the task has no turns, and neither requests nor readers need the task. */
   readonly onIdle: (task: ActiveTask) => void;
   /** Called when the task begins a turn. */
-  readonly onTurnStart?: (task: ActiveTask) => void;
+  readonly onTurnStart: ((task: ActiveTask) => void) | undefined;
   /**
    * Called when the task abandons a turn that has not ended, so that the turn can be recovered. The agent has
    * stopped, or has ignored the signal to stop for `cancelGraceMs`. `handover` is the append that releases the lease
@@ -90,9 +90,9 @@ export interface ActiveTaskDependencies extends TurnDependencies {
    * Settles the sender of a turn's message once the turn has stopped on another node. Returns false if this node cannot
    * follow the turn.
    */
-  readonly followHandedOverTurn?: (task: ActiveTask, turn: Turn) => boolean;
-  /** Resolves with the current feed of a task. Absent if the store is not shared. */
-  readonly openForReading?: ((scope: TaskScope, taskId: string) => Promise<TaskFeed | undefined>) | undefined;
+  readonly followHandedOverTurn: (task: ActiveTask, turn: Turn) => boolean;
+  /** Resolves with the current feed of a task. */
+  readonly openFeed: (scope: TaskScope, taskId: string) => Promise<TaskFeed | undefined>;
 }
 
 /** A turn that waits for the current turn. The store keeps a copy of `data`. */
@@ -261,7 +261,7 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
   }
 
   async reopen(): Promise<TaskFeed | undefined> {
-    return await this.#context.openForReading?.(this.scope, this.taskId);
+    return await this.#context.openFeed(this.scope, this.taskId);
   }
 
   /** True if the task is idle, and waits for a message. */
@@ -704,6 +704,11 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
     return this.currentTurn !== undefined || this.#queue.length > 0 || this.#isLeftForRestart;
   }
 
+  /** True if this node runs the unfinished turn of the task, so that no other node changes the task. */
+  get isRunningHere(): boolean {
+    return this.hasUnfinishedTurn && !this.isAwaitingRecovery;
+  }
+
   /** The unfinished turn of the task, which can change the task without a new message. */
   get turnStatus(): TaskTurnStatus {
     if (this.#isWithoutTurn) return "awaiting-recovery";
@@ -1026,7 +1031,7 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
   /** Makes the readers and the sender of a turn's message continue with the log, if another node continues the turn. */
   #moveTurn(turn: Turn): void {
     this.#isLeftForRestart = true;
-    this.#hasMoved = this.#context.followHandedOverTurn?.(this, turn) ?? false;
+    this.#hasMoved = this.#context.followHandedOverTurn(this, turn);
     // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
     if (!this.#hasMoved) turn.stoppedTask.reject(createServerClosingError());
   }

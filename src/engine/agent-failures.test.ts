@@ -156,7 +156,7 @@ describe("concurrent requests", () => {
     return { ...set, id };
   }
 
-  it("share one runner of a task, even if one of them fails [E11]", async () => {
+  it("share one active task, even if one of them fails [E11]", async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { engine, agent, id } = await asking();
       const refused = getRejectionA2AErrorReasonForTest(

@@ -15,8 +15,8 @@ import type { QueuedTurnData } from "./turn-restart-data.ts";
 import { ReplaceableAgent } from "./replaceable-agent.ts";
 import { listInterruptedTasks, loadReferencedTasks } from "./related-tasks.ts";
 import { RequestWaitLimit } from "./request-wait-limit.ts";
-import { RunnerRegistry } from "./runner-registry.ts";
 import { createServerClosingError } from "./task-errors.ts";
+import { TaskRegistry } from "./task-registry.ts";
 import type { LogAppend, TaskStore } from "./task-store.ts";
 import type { TaskLease } from "./turn-store.ts";
 import { TaskRecovery } from "./task-recovery.ts";
@@ -80,7 +80,7 @@ export interface EngineParts {
   readonly limits: EngineLimits;
   readonly requestWaitLimit: RequestWaitLimit;
   readonly streamQuota: Quota;
-  readonly runners: RunnerRegistry;
+  readonly tasks: TaskRegistry;
   readonly messageAcceptor: MessageAcceptor;
   readonly recovery: TaskRecovery;
   readonly otherNodes: OtherNodes;
@@ -95,9 +95,10 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
   const limits = resolveEngineLimits(options.limits);
   const agent = new ReplaceableAgent(options.agent, limits.queuedTurns);
   const observer = withSafeListeners(options.observer ?? {});
-  const link = options.nodeCooperation?.link;
+  const otherNodes = options.nodeCooperation?.({ agentId, store }) ?? NO_OTHER_NODES;
+  const { isStoreShared } = otherNodes;
   const startsTurns = (): boolean => state.startsTurns;
-  const runnerContext = {
+  const taskContext = {
     agent,
     store,
     committer,
@@ -105,7 +106,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     generateId,
     observer,
     runTracing: options.runTracing,
-    isShared: link !== undefined,
+    isShared: isStoreShared,
     mergeChunks: options.mergeChunks ?? true,
     deduplicateMessages,
     taskSizeLimit: limits.taskSize,
@@ -116,26 +117,28 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     releaseLease: (lease: TaskLease, handover?: LogAppend) => recovery.releaseLease(lease, handover),
     startsTurns,
     onRunStart: (): void => void state.startedRunCount++,
-    loadReferencedTasks: (scope: TaskScope, turn: Turn) => loadReferencedTasks(store, runners, scope, turn),
-    listInterruptedTasks: (scope: TaskScope, turn: Turn) => listInterruptedTasks(store, runners, scope, turn),
-    followHandedOverTurn: (runner: ActiveTask, turn: Turn): boolean =>
-      !state.isClosing && otherNodes.followHandedOverTurn(runner, turn),
-    announceCommit: link && ((taskId: string) => link.announceCommit(taskId)),
+    loadReferencedTasks: (scope: TaskScope, turn: Turn) => loadReferencedTasks(tasks, scope, turn),
+    listInterruptedTasks: (scope: TaskScope, turn: Turn) => listInterruptedTasks(store, scope, turn),
+    followHandedOverTurn: (task: ActiveTask, turn: Turn): boolean => {
+      if (state.isClosing || !isStoreShared) return false;
+      tasks.remove(task);
+      otherNodes.followHandedOverTurn(task, turn);
+      return true;
+    },
   };
-  const runners = new RunnerRegistry(runnerContext, link, () => recovery.requestPass());
+  const tasks = new TaskRegistry(taskContext, otherNodes, () => recovery.requestPass());
   const turnAdmission = new TurnAdmission(limits);
-  const turnFactory = new TurnFactory(turnAdmission, runnerContext);
-  const otherNodes = options.nodeCooperation?.createAccess({ agentId, store, runners }) ?? NO_OTHER_NODES;
+  const turnFactory = new TurnFactory(turnAdmission, taskContext);
   const onWebhookFound = (scope: TaskScope, taskId: string): void => {
-    const runner = runners.findLive(scope, taskId);
-    if (runner) runner.mayHaveWebhooks = true;
+    const task = tasks.find(scope, taskId);
+    if (task) task.mayHaveWebhooks = true;
   };
   push?.outbox.onWebhookFound(onWebhookFound);
   const requestWaitLimit = new RequestWaitLimit(store.health, clock);
   const messageAcceptor = new MessageAcceptor({
     agent,
     store,
-    runners,
+    tasks,
     turnFactory,
     generateId,
     limits,
@@ -149,7 +152,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     agent,
     agentId,
     store,
-    runners,
+    tasks,
     turnAdmission,
     turnFactory,
     turnAttempts: limits.turnAttempts,
@@ -157,7 +160,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     observer,
     startsTurns,
     // The last commits of a stopped node can have ended tasks whose webhooks no node delivers to.
-    onNodesLost: () => void (link && push?.outbox.searchAllWebhooks()),
+    onNodesLost: () => void (isStoreShared && push?.outbox.searchAllWebhooks()),
   });
   return {
     agent,
@@ -165,7 +168,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     limits,
     requestWaitLimit,
     streamQuota: new Quota({ unit: "open streams", option: "limits.streams", limit: limits.streams }),
-    runners,
+    tasks,
     messageAcceptor,
     recovery,
     otherNodes,

@@ -57,7 +57,7 @@ export class FakeClock implements Clock {
 /** A run of a `ScriptedAgent`, whose events the test emits. */
 export class ScriptedRun {
   readonly run: Run;
-  /** Number of events that the runner has pulled. */
+  /** Number of events that the engine has pulled. */
   pulledCount = 0;
   isReturned = false;
   #steps: (() => AgentEvent | undefined)[] = [];

@@ -30,7 +30,7 @@ import {
 } from "./log-subscription.ts";
 import type { MessageAcceptResult } from "./task-feed.ts";
 import { createPushNotSupportedError, type PushConfigOperations } from "./push-notifications.ts";
-import type { RunnerRegistry } from "./runner-registry.ts";
+import type { TaskRegistry } from "./task-registry.ts";
 import { TaskCanceler } from "./task-canceler.ts";
 import type { TaskStore } from "./task-store.ts";
 import { countWaitingTurns, type WaitingTurnCounts, waitWhileProcessIsNeeded } from "./waiting-turns.ts";
@@ -49,7 +49,7 @@ export class Engine {
   readonly #committer: Committer;
   readonly #state: EngineState;
   readonly #parts: EngineParts;
-  readonly #runners: RunnerRegistry;
+  readonly #tasks: TaskRegistry;
   readonly #canceler: TaskCanceler;
 
   constructor(options: EngineOptions) {
@@ -59,8 +59,8 @@ export class Engine {
     this.#committer = options.committer;
     this.#state = { isClosing: false, startsTurns: options.startsTurns ?? true, startedRunCount: 0 };
     this.#parts = assembleEngine(options, this.#state);
-    this.#runners = this.#parts.runners;
-    this.#canceler = new TaskCanceler(this.#runners, this.#parts.requestWaitLimit, this.#parts.recovery);
+    this.#tasks = this.#parts.tasks;
+    this.#canceler = new TaskCanceler(this.#tasks, this.#parts.requestWaitLimit, this.#parts.recovery);
   }
 
   /**
@@ -81,6 +81,7 @@ export class Engine {
     const { otherNodes, messageAcceptor, recovery } = this.#parts;
     otherNodes.serve(
       {
+        tasks: this.#tasks,
         messageAcceptor,
         canceler: this.#canceler,
         isWaitingSuspect: (scope, taskId) => recovery.isWaitingSuspect(scope, taskId),
@@ -99,7 +100,7 @@ export class Engine {
   get waitingTurnCounts(): WaitingTurnCounts {
     const { agent, recovery } = this.#parts;
     const waitingForContext = agent.contextTurns?.waitingTurnCount ?? 0;
-    return countWaitingTurns(this.#runners.list(), waitingForContext, recovery.waitingSuspectCount);
+    return countWaitingTurns(this.#tasks.list(), waitingForContext, recovery.waitingSuspectCount);
   }
 
   /** Starts the turns that no living node runs, up to the limit on concurrent runs. Rejects if the store fails. */
@@ -109,7 +110,7 @@ export class Engine {
 
   /** Resolves once each agent has ended, or waits and needs no process. Other nodes can then claim released turns. */
   async waitUntilIdle(): Promise<void> {
-    await waitWhileProcessIsNeeded(() => this.#runners.list());
+    await waitWhileProcessIsNeeded(() => this.#tasks.list());
     // After a failure of the store, the recovery repeats the releases.
     await this.#parts.recovery.releaseAbandonedLeases().catch(() => {});
   }
@@ -120,15 +121,13 @@ export class Engine {
    * only this process can open the store, the engine continues to start agents, and `drain` waits for the running ones.
    */
   async drain(): Promise<void> {
-    const { canTakeTurns } = this.#parts.otherNodes;
-    if (canTakeTurns) {
+    const { isStoreShared } = this.#parts.otherNodes;
+    if (isStoreShared) {
       this.#state.startsTurns = false;
       this.#parts.recovery.stopStartingTurns();
     }
     await Promise.allSettled(
-      this.#runners
-        .list()
-        .map((runner) => (canTakeTurns ? runner.handOverOrFinishTurn() : runner.waitForTurnEnd())),
+      this.#tasks.list().map((task) => (isStoreShared ? task.handOverOrFinishTurn() : task.waitForTurnEnd())),
     );
   }
 
@@ -142,7 +141,7 @@ export class Engine {
     this.#committer.limitStoreWait(graceMs);
     this.#parts.recovery.stop();
     const reason = "The server was stopped while the agent was running; send the message again.";
-    await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
+    await Promise.allSettled(this.#tasks.list().map((task) => task.stopAgent(reason, graceMs)));
     await this.#parts.recovery.releaseAbandonedLeases().catch(() => {});
     this.#parts.otherNodes.close();
   }
@@ -155,7 +154,7 @@ export class Engine {
 
   /** Returns true if an agent works on the task, or if a request reads the task. */
   isTaskInUse(scope: TaskScope, taskId: string): boolean {
-    return this.#runners.isActive(scope, taskId);
+    return this.#tasks.isActive(scope, taskId);
   }
 
   /**
@@ -171,7 +170,7 @@ export class Engine {
 
   /** Removes an erased task from memory, and ends the subscriptions of the task. */
   forgetErasedTask(scope: TaskScope, taskId: string): void {
-    this.#runners.forgetErasedTask(scope, taskId);
+    this.#tasks.forgetErasedTask(scope, taskId);
   }
 
   /**
@@ -230,7 +229,7 @@ export class Engine {
     caller: Caller,
   ): Promise<{ readonly task: Task; readonly seq: number }> {
     const scope = this.#toTaskScope(caller);
-    const found = await this.#runners.readTask(scope, id);
+    const found = await this.#tasks.read(scope, id);
     if (!found) throw A2AError.taskNotFound(id);
     return { task: limitHistory(found.task, historyLength), seq: found.seq };
   }
@@ -255,9 +254,7 @@ export class Engine {
    * finds tasks outside of `caller.contextScope`.
    */
   async findContextId(taskId: string, caller: Caller): Promise<string | undefined> {
-    const scope = this.#toTaskScope(caller);
-    const live = this.#runners.findLive(scope, taskId);
-    return live ? live.contextId : (await this.#store.load(scope, taskId))?.task.contextId;
+    return (await this.#tasks.read(this.#toTaskScope(caller), taskId))?.task.contextId;
   }
 
   /**
@@ -278,7 +275,7 @@ export class Engine {
     caller: Caller,
     { resumeAfterSeq, includesMessages, endsAtInputRequest }: ServiceParameters = {},
   ): Promise<Subscription> {
-    const feed = await this.#runners.openForReading(this.#toTaskScope(caller), id);
+    const feed = await this.#tasks.openFeed(this.#toTaskScope(caller), id);
     if (!feed) throw A2AError.taskNotFound(id);
     try {
       if (resumeAfterSeq === undefined && feed.hasEndedAtSeq(feed.seq)) {

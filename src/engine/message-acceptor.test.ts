@@ -61,7 +61,7 @@ it("releases the task of a repeated message if the running turn cannot be found 
   task.findRunningTurn = () => Promise.reject(new Error("timed out"));
   const accepted = acceptMessage({
     store: new TestStore(1),
-    runners: { openForReading: async () => task.retain() },
+    tasks: { openFeed: async () => task.retain() },
   });
   await expect(accepted).rejects.toThrow("timed out");
   expect(idle).toEqual([task]);
@@ -86,10 +86,10 @@ it("releases the task of a message that the agent accepts and the store refuses 
     },
     release: () => void requests--,
   };
-  const runner = Object.create(ActiveTask.prototype, Object.getOwnPropertyDescriptors(members)) as ActiveTask;
+  const task = Object.create(ActiveTask.prototype, Object.getOwnPropertyDescriptors(members)) as ActiveTask;
   const accepted = acceptMessage({
     store: new TestStore(),
-    runners: { openForWriting: async () => runner.retain() },
+    tasks: { open: async () => task.retain() },
   });
   await expect(accepted).rejects.toThrow("the disk is full");
   expect(requests).toBe(0);

@@ -14,7 +14,7 @@ import {
 import type { Acceptance, OtherNodes } from "./other-nodes.ts";
 import type { InboundMessage, MessageAcceptResult, TurnProgress } from "./task-feed.ts";
 import type { ActiveTask } from "./active-task.ts";
-import type { RunnerRegistry } from "./runner-registry.ts";
+import type { TaskRegistry } from "./task-registry.ts";
 import {
   findUserMessageInEvent,
   findUserMessageInHistory,
@@ -32,7 +32,7 @@ import type { AgentEvent } from "./agent.ts";
 interface MessageAcceptorDependencies {
   readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
-  readonly runners: RunnerRegistry;
+  readonly tasks: TaskRegistry;
   readonly turnFactory: TurnFactory;
   readonly generateId: IdGenerator;
   readonly limits: EngineLimits;
@@ -129,34 +129,34 @@ export class MessageAcceptor {
 
   /** Handles a message with the id of an earlier accepted message. */
   async #acceptDuplicate(inbound: InboundMessage, known: StoredMessage): Promise<MessageAcceptResult> {
-    const { store, runners } = this.#context;
+    const { store, tasks } = this.#context;
     const { scope, request } = inbound;
     const { message } = request;
     if (known.seq === 0) return await this.#acceptDuplicateOfQueuedMessage(inbound, known.taskId);
     const [logged] = await store.readEvents(scope, known.taskId, known.seq - 1, { events: 1, maxBytes: 1 });
-    const runner = await runners.openForReading(scope, known.taskId);
-    if (!runner) throw A2AError.taskNotFound(known.taskId);
+    const task = await tasks.openFeed(scope, known.taskId);
+    if (!task) throw A2AError.taskNotFound(known.taskId);
     const original = logged
       ? findUserMessageInEvent(logged.event)
-      : findUserMessageInHistory(runner.getSnapshot(), message.messageId);
+      : findUserMessageInHistory(task.getSnapshot(), message.messageId);
     const isRepeated =
       original &&
       (isSameMessage(message, original) ||
         isSameMessage(toStoredMessage(message, this.#context.agent.current), original));
     if (!isRepeated) {
-      runner.release();
+      task.release();
       throw createDuplicateMessageIdError(message);
     }
     let turn: TurnProgress | undefined;
     try {
-      turn = await runner.findRunningTurn(message, known.seq, inbound.serviceParameters.isStreaming);
+      turn = await task.findRunningTurn(message, known.seq, inbound.serviceParameters.isStreaming);
     } catch (error) {
-      runner.release();
+      task.release();
       throw error;
     }
-    if (!turn) return { feed: runner, seq: known.seq };
-    runner.release();
-    return { feed: runner, turn };
+    if (!turn) return { feed: task, seq: known.seq };
+    task.release();
+    return { feed: task, turn };
   }
 
   /** Handles a repeated message that waits for its turn, or that the end of its task discarded. */
@@ -165,25 +165,25 @@ export class MessageAcceptor {
     taskId: string,
   ): Promise<MessageAcceptResult> {
     const { scope, request } = inbound;
-    const runner = await this.#context.runners.openForWriting(scope, taskId);
-    if (!runner) throw A2AError.taskNotFound(taskId);
+    const task = await this.#context.tasks.open(scope, taskId);
+    if (!task) throw A2AError.taskNotFound(taskId);
     try {
-      const { state } = runner;
+      const { state } = task;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
-      const turn = await runner.findQueuedTurn(request.message);
+      const turn = await task.findQueuedTurn(request.message);
       // Without a turn, it has begun and ended since the query, so the store now has the message with its event.
-      return turn ? { feed: runner, turn, isQueued: true } : await this.#accept(inbound);
+      return turn ? { feed: task, turn, isQueued: true } : await this.#accept(inbound);
     } finally {
-      runner.release();
+      task.release();
     }
   }
 
   async #continueTask(inbound: InboundMessage, taskId: string): Promise<MessageAcceptResult> {
-    const { runners } = this.#context;
-    const opened = await runners.openForWriting(inbound.scope, taskId);
+    const { tasks } = this.#context;
+    const opened = await tasks.open(inbound.scope, taskId);
     if (!opened) throw A2AError.taskNotFound(taskId);
     try {
-      if (opened.turnStatus === "awaiting-recovery") throw runners.requestRecovery(taskId);
+      if (opened.turnStatus === "awaiting-recovery") throw tasks.requestRecovery(taskId);
       const acceptHere = (task: ActiveTask): Promise<MessageAcceptResult> => this.#acceptHere(inbound, task);
       // The node of the turn can have accepted the message before it stopped.
       return (await opened.acceptMessage(inbound, acceptHere)) ?? (await this.#accept(inbound));
@@ -193,42 +193,41 @@ export class MessageAcceptor {
   }
 
   /** Accepts a message to a task whose turns run on this node. */
-  async #acceptHere(inbound: InboundMessage, runner: ActiveTask): Promise<MessageAcceptResult> {
+  async #acceptHere(inbound: InboundMessage, task: ActiveTask): Promise<MessageAcceptResult> {
     const { scope, request } = inbound;
-    const { taskId } = runner;
+    const { taskId, contextId } = task;
     this.#context.assertOpen();
-    const { contextId } = runner;
-    if (runner.exceedsLimitWith(measureMessageSize(inbound)))
+    if (task.exceedsLimitWith(measureMessageSize(inbound)))
       throw createMessageTooLargeError(this.#context.limits.taskSize);
-    assertSameContext(runner, request.message);
+    assertSameContext(task, request.message);
     const message = { ...request.message, taskId, contextId };
-    let outcome = this.#decideOutcome(inbound, runner, runner.agent.deliver !== undefined);
+    let outcome = this.#decideOutcome(inbound, task, task.agent.deliver !== undefined);
     if (outcome.action === "deliver") {
       const durableSeq = new Deferred<number>();
-      if (runner.offerMessageToAgent(message, inbound.caller, durableSeq)) {
+      if (task.offerMessageToAgent(message, inbound.caller, durableSeq)) {
         const seq = await durableSeq.promise;
-        return { feed: runner.retain(), seq };
+        return { feed: task.retain(), seq };
       }
-      outcome = this.#decideOutcome(inbound, runner, false);
+      outcome = this.#decideOutcome(inbound, task, false);
     }
-    if (outcome.action === "refuse") throw createMessageRefusalError(outcome.refusal, taskId, runner.state);
+    if (outcome.action === "refuse") throw createMessageRefusalError(outcome.refusal, taskId, task.state);
     if (outcome.action === "start" && !this.#context.startsTurns())
-      return this.#submitTurn(inbound, taskId, contextId, runner);
-    this.#assertQueueNotFull(runner);
+      return this.#submitTurn(inbound, taskId, contextId, task);
+    this.#assertQueueNotFull(task);
     this.#context.agent.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
     const turn = this.#context.turnFactory.createTurn(inbound, message);
     if (outcome.action === "start") {
-      runner.startOrQueueTurn(turn);
-      return { feed: runner, turn };
+      task.startOrQueueTurn(turn);
+      return { feed: task, turn };
     }
-    const queued = runner.queueTurn(turn);
+    const queued = task.queueTurn(turn);
     // Interrupt before the queued turn can begin.
-    if (outcome.action === "interrupt") runner.interruptTurn();
+    if (outcome.action === "interrupt") task.interruptTurn();
     await queued;
-    const { state } = runner;
+    const { state } = task;
     // The agent has ended the task in the same commit, so the turn cannot begin.
     if (turn.hasEnded && state && isTerminal(state)) throw createTaskEndedError(taskId, state);
-    return { feed: runner, turn, isQueued: true };
+    return { feed: task, turn, isQueued: true };
   }
 
   /** Commits a message whose turn another node starts. */
@@ -236,25 +235,25 @@ export class MessageAcceptor {
     inbound: InboundMessage,
     taskId: string,
     contextId: string,
-    runner?: ActiveTask,
+    task?: ActiveTask,
   ): MessageAcceptResult {
-    const { runners, turnFactory } = this.#context;
+    const { tasks, turnFactory } = this.#context;
     const turn = turnFactory.createTurn(inbound, { ...inbound.request.message, taskId, contextId });
-    const feed = runners.createSubmitter(inbound.scope, taskId, contextId, runner);
+    const feed = tasks.createSubmitter(inbound.scope, taskId, contextId, task);
     feed.startOrQueueTurn(turn);
     return { feed, turn };
   }
 
   #decideOutcome(
     { serviceParameters }: InboundMessage,
-    runner: ActiveTask,
+    task: ActiveTask,
     canDeliver: boolean,
   ): MessageOutcome {
-    const { taskId, state } = runner;
+    const { taskId, state } = task;
     if (!state) throw A2AError.taskNotFound(taskId);
-    const { whileWorking = "refuse", interruptible = false } = runner.agent;
+    const { whileWorking = "refuse", interruptible = false } = task.agent;
     return decideMessageOutcome({
-      turnStatus: runner.turnStatus,
+      turnStatus: task.turnStatus,
       taskState: state,
       canDeliver,
       whileWorking,
@@ -271,7 +270,7 @@ export class MessageAcceptor {
   }
 
   #createTask(inbound: InboundMessage): Acceptance {
-    const { agent, runners, generateId } = this.#context;
+    const { agent, tasks, generateId } = this.#context;
     const { message } = inbound.request;
     const { taskSize } = this.#context.limits;
     if (measureMessageSize(inbound) > taskSize) throw createMessageTooLargeError(taskSize);
@@ -280,11 +279,11 @@ export class MessageAcceptor {
     if (!this.#context.startsTurns()) return this.#submitTurn(inbound, taskId, contextId);
     agent.contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
     const turn = this.#context.turnFactory.createTurn(inbound, { ...message, taskId, contextId });
-    const runner = runners.create(inbound.scope, taskId, contextId);
+    const task = tasks.create(inbound.scope, taskId, contextId);
     if (agent.current.respondsWith === "either" && !inbound.serviceParameters.needsTask)
-      return startAgentBeforeTask(runner, turn, this.#context);
-    runner.startOrQueueTurn(turn);
-    return { feed: runner, turn };
+      return startAgentBeforeTask(task, turn, this.#context);
+    task.startOrQueueTurn(turn);
+    return { feed: task, turn };
   }
 }
 
@@ -304,28 +303,28 @@ async function retainFeed(acceptance: Acceptance): Promise<MessageAcceptResult> 
 
 /** Starts the agent before its task exists. The agent's first event decides whether the task is created. */
 async function startAgentBeforeTask(
-  runner: ActiveTask,
+  task: ActiveTask,
   turn: Turn,
   { agent, generateId }: Pick<MessageAcceptorDependencies, "agent" | "generateId">,
 ): Promise<MessageAcceptResult> {
-  runner.reserveForTurnWithoutTask(turn);
-  await agent.contextTurns?.enterTurn(runner.scope, turn);
+  task.reserveForTurnWithoutTask(turn);
+  await agent.contextTurns?.enterTurn(task.scope, turn);
   const output = await readFirstAgentEvent(turn, () =>
-    turn.startAgent(runner, runner.buildTaskWithMessage(turn.message)),
+    turn.startAgent(task, task.buildTaskWithMessage(turn.message)),
   );
   if (turn.hasEnded) {
-    void turn.closeIterator(runner, output.iterator);
-    return { feed: runner, turn };
+    void turn.closeIterator(task, output.iterator);
+    return { feed: task, turn };
   }
   const firstEvent = output.firstResult?.value;
   if (typeof firstEvent !== "object" || firstEvent === null || !("message" in firstEvent)) {
-    runner.startOrQueueTurn(turn, output);
-    return { feed: runner, turn };
+    task.startOrQueueTurn(turn, output);
+    return { feed: task, turn };
   }
-  runner.discardWithoutTask();
+  task.discardWithoutTask();
   turn.end();
-  void turn.closeIterator(runner, output.iterator);
-  return { reply: toTasklessReply(runner.contextId, firstEvent.message, generateId) };
+  void turn.closeIterator(task, output.iterator);
+  return { reply: toTasklessReply(task.contextId, firstEvent.message, generateId) };
 }
 
 /**

@@ -8,7 +8,7 @@ import { readLog } from "./log-events.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { ActiveTask } from "./active-task.ts";
-import type { RunnerRegistry } from "./runner-registry.ts";
+import type { TaskRegistry } from "./task-registry.ts";
 import type { TaskCancellation } from "./task-feed.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { ClaimedTask } from "./turn-store.ts";
@@ -21,7 +21,7 @@ const formatTooManyTurnAttemptsText = (attempts: number): string =>
 export interface TaskRecoveryDependencies {
   readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
-  readonly runners: RunnerRegistry;
+  readonly tasks: TaskRegistry;
   readonly turnAdmission: TurnAdmission;
   readonly turnFactory: TurnFactory;
   readonly observer: Observer;
@@ -46,37 +46,37 @@ export async function recoverTask(
   isStoreFailure: boolean,
   context: TaskRecoveryDependencies,
 ): Promise<void> {
-  const runner = await context.runners.openForRecovery(claimed.scope, claimed.taskId);
-  if (!runner) return;
+  const task = await context.tasks.open(claimed.scope, claimed.taskId, "recovery");
+  if (!task) return;
   try {
-    runner.adoptLease(claimed);
-    if (runner.currentTurn) return;
+    task.adoptLease(claimed);
+    if (task.currentTurn) return;
     if (claimed.isCancelRequested || claimed.cancellation) {
       const {
         reason = "The task was canceled.",
         caller = claimed.scope,
         metadata = {},
       } = claimed.cancellation ?? {};
-      runner.cancel({ reason, caller, metadata });
-      await runner.waitForCommit();
-      runner.isAwaitingRecovery = false;
+      task.cancel({ reason, caller, metadata });
+      await task.waitForCommit();
+      task.isAwaitingRecovery = false;
       return;
     }
     const interruptionText = isStoreFailure ? STORE_FAILED_TEXT : SERVER_STOPPED_TEXT;
-    const failureReason = await restartTurnOrGetFailureReason(runner, claimed, interruptionText, context);
+    const failureReason = await restartTurnOrGetFailureReason(task, claimed, interruptionText, context);
     if (failureReason !== undefined) {
-      runner.writeStatus("TASK_STATE_FAILED", failureReason);
-      await runner.waitForCommit();
+      task.writeStatus("TASK_STATE_FAILED", failureReason);
+      await task.waitForCommit();
     }
-    runner.isAwaitingRecovery = false;
+    task.isAwaitingRecovery = false;
   } finally {
-    runner.release();
+    task.release();
   }
 }
 
 /** Starts the task's turn again, or returns the reason why the task must fail instead. */
 async function restartTurnOrGetFailureReason(
-  runner: ActiveTask,
+  task: ActiveTask,
   { scope, taskId, turn: persisted }: ClaimedTask,
   interruptionText: string,
   { agent, store, turnAdmission, turnFactory, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
@@ -100,7 +100,7 @@ async function restartTurnOrGetFailureReason(
     const turn = turnFactory.createNextAttempt(scope, persisted, start.message);
     turn.restoreSteps(steps);
     const mode = afterRestart === "fail" ? "restart" : afterRestart;
-    await runner.startClaimedTurn(turn, persisted.seq, start.task, mode, persisted.wakeAt);
+    await task.startClaimedTurn(turn, persisted.seq, start.task, mode, persisted.wakeAt);
     return undefined;
   } catch (error) {
     // No other turn can make room for a turn that the limits do not admit alone.

@@ -1,6 +1,6 @@
 import { copyTask, isInterrupted, type Task, type TaskState } from "../protocol/index.ts";
 import { type ContextScope, isContextInScope, type TaskScope } from "./caller.ts";
-import type { RunnerRegistry } from "./runner-registry.ts";
+import type { TaskRegistry } from "./task-registry.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { Turn } from "./turn.ts";
 
@@ -14,14 +14,13 @@ const STATES_AWAITING_USER: readonly TaskState[] = ["TASK_STATE_INPUT_REQUIRED",
 
 /** Resolves with copies of the tasks to which the message of a turn refers. `scope` is the scope of the caller. */
 export async function loadReferencedTasks(
-  store: TaskStore,
-  runners: RunnerRegistry,
+  registry: TaskRegistry,
   scope: TaskScope,
   { message: { referenceTaskIds = [] }, caller: { contextScope } }: Turn,
 ): Promise<Task[]> {
   const tasks: Task[] = [];
   for (const id of [...new Set(referenceTaskIds)].slice(0, MAX_RELATED_TASKS)) {
-    const task = findLiveTask(runners, scope, id) ?? (await store.load(scope, id))?.task;
+    const task = (await registry.read(scope, id))?.task;
     if (task && mayRead(contextScope, task)) tasks.push(copyTask(task));
   }
   return tasks;
@@ -30,7 +29,6 @@ export async function loadReferencedTasks(
 /** Resolves with copies of the other tasks in the context of a turn that wait for their user, newest first. */
 export async function listInterruptedTasks(
   store: TaskStore,
-  runners: RunnerRegistry,
   scope: TaskScope,
   { message: { taskId, contextId = "" } }: Turn,
 ): Promise<Task[]> {
@@ -38,7 +36,7 @@ export async function listInterruptedTasks(
     STATES_AWAITING_USER.map((status) => store.list(scope, { contextId, status, limit: MAX_RELATED_TASKS })),
   );
   return pages
-    .flatMap(({ tasks }) => tasks.map((task) => findLiveTask(runners, scope, task.id) ?? task))
+    .flatMap(({ tasks }) => tasks)
     .filter(({ id, status }) => id !== taskId && isInterrupted(status.state))
     .toSorted((a, b) => compareTimestampsNewestFirst(a.status.timestamp, b.status.timestamp))
     .slice(0, MAX_RELATED_TASKS)
@@ -47,10 +45,6 @@ export async function listInterruptedTasks(
 
 function mayRead(contextScope: ContextScope | undefined, { contextId }: Task): boolean {
   return contextScope === undefined || isContextInScope(contextScope, contextId);
-}
-
-function findLiveTask(runners: RunnerRegistry, scope: TaskScope, id: string): Task | undefined {
-  return runners.findLive(scope, id)?.getSnapshot();
 }
 
 function compareTimestampsNewestFirst(a = "", b = ""): number {

@@ -14,7 +14,7 @@ import {
   inputRequiredTestEvent,
   type EngineFixture,
 } from "./engine.fixture.ts";
-import { RestingRunnerCache } from "./runner-registry.ts";
+import { RestingTaskCache } from "./task-registry.ts";
 import type { ActiveTask } from "./active-task.ts";
 
 class LoadCountingStore extends MemoryStore {
@@ -124,30 +124,30 @@ describe("a task that waits for its user", () => {
   });
 });
 
-describe("a cache of resting runners", () => {
-  const createRunner = (taskId: string, size: number): ActiveTask =>
+describe("a cache of resting tasks", () => {
+  const createTask = (taskId: string, size: number): ActiveTask =>
     ({ scope, taskId, size }) as unknown as ActiveTask;
-  const listTaskIds = (cache: RestingRunnerCache): string[] =>
+  const listTaskIds = (cache: RestingTaskCache): string[] =>
     ["a", "b", "c", "d"].filter((taskId) => cache.find(scope, taskId));
 
-  it("drops the runner that has rested longest above its limits", () => {
-    const cache = new RestingRunnerCache({ maxTasks: 3, maxTotalSize: 100 });
-    for (const taskId of ["a", "b", "c"]) cache.add(createRunner(taskId, 10));
+  it("drops the task that has rested longest above its limits", () => {
+    const cache = new RestingTaskCache({ maxTasks: 3, maxTotalSize: 100 });
+    for (const taskId of ["a", "b", "c"]) cache.add(createTask(taskId, 10));
     const a = cache.take(scope, "a");
     if (a) cache.add(a);
-    cache.add(createRunner("d", 10));
+    cache.add(createTask("d", 10));
     expect(listTaskIds(cache)).toEqual(["a", "c", "d"]);
-    cache.add(createRunner("b", 85));
+    cache.add(createTask("b", 85));
     expect(listTaskIds(cache)).toEqual(["b", "d"]);
-    cache.add(createRunner("c", 101));
+    cache.add(createTask("c", 101));
     expect(listTaskIds(cache)).toEqual(["b", "d"]);
-    cache.add(createRunner("a", 100));
+    cache.add(createTask("a", 100));
     expect(listTaskIds(cache)).toEqual(["a"]);
   });
 
   it("keeps the tasks of different callers apart", () => {
-    const cache = new RestingRunnerCache();
-    cache.add(createRunner("a", 1));
+    const cache = new RestingTaskCache();
+    cache.add(createTask("a", 1));
     expect(cache.find({ ...scope, principal: "bob" }, "a")).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { A2AError, formatTaskState, type CancelTaskRequest, type Task } from "../protocol/index.ts";
 import type { Caller, TaskScope } from "./caller.ts";
-import type { RunnerRegistry } from "./runner-registry.ts";
+import type { TaskRegistry } from "./task-registry.ts";
 import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import type { TaskRecovery } from "./task-recovery.ts";
 import { isChangeByOtherWriter } from "./task-errors.ts";
@@ -8,16 +8,16 @@ import type { TaskCancellation } from "./task-feed.ts";
 
 /** Cancels the tasks of one agent, on whichever node their turns run. */
 export class TaskCanceler {
-  readonly #runners: RunnerRegistry;
+  readonly #tasks: TaskRegistry;
   readonly #requestWaitLimit: RequestWaitLimit;
   readonly #recovery: Pick<TaskRecovery, "isWaitingSuspect" | "cancelWaitingSuspect">;
 
   constructor(
-    runners: RunnerRegistry,
+    tasks: TaskRegistry,
     requestWaitLimit: RequestWaitLimit,
     recovery: Pick<TaskRecovery, "isWaitingSuspect" | "cancelWaitingSuspect">,
   ) {
-    this.#runners = runners;
+    this.#tasks = tasks;
     this.#requestWaitLimit = requestWaitLimit;
     this.#recovery = recovery;
   }
@@ -53,7 +53,7 @@ export class TaskCanceler {
     if (this.#recovery.isWaitingSuspect(scope, taskId))
       await this.#recovery.cancelWaitingSuspect(scope, taskId, cancellation);
     for (;;) {
-      const opened = await this.#runners.openForWriting(scope, taskId);
+      const opened = await this.#tasks.open(scope, taskId);
       if (!opened) return undefined;
       try {
         const hadEnded = await opened.cancelAndWait(cancellation, this.#requestWaitLimit);

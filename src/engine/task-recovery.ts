@@ -11,7 +11,7 @@ import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
 import { ProcessLeases } from "./process-leases.ts";
 import type { ClaimedTask, TaskLease, TurnStore } from "./turn-store.ts";
 import { createServerClosingError } from "./task-errors.ts";
-import type { RunnerRegistry } from "./runner-registry.ts";
+import type { TaskRegistry } from "./task-registry.ts";
 
 /** Number of tasks that one claim returns and that the service recovers concurrently. */
 const MAX_TASKS_PER_CLAIM = 256;
@@ -109,16 +109,16 @@ export class TaskRecovery {
   }
 
   /**
-   * Starts the queued turns that the store has and no runner holds. The earlier process has stopped, or the store has
+   * Starts the queued turns of the store whose tasks are not active. The earlier process has stopped, or the store has
    * failed.
    */
   async #startQueuedTurns(): Promise<void> {
-    const { agentId, runners } = this.#context;
+    const { agentId, tasks } = this.#context;
     for (const { scope, taskId } of await this.#leases.listQueued()) {
       if (scope.agent !== agentId) continue;
-      const runner = await runners.openForRecovery(scope, taskId);
-      // The release of an idle runner starts its first queued turn.
-      runner?.release();
+      const task = await tasks.open(scope, taskId, "recovery");
+      // The release of an idle task starts its first queued turn.
+      task?.release();
     }
   }
 
@@ -158,7 +158,7 @@ export class TaskRecovery {
     this.#cancelTimer();
   }
 
-  /** Releases the leases of the turns that the runners have abandoned, so that every node can claim their tasks. */
+  /** Releases the leases of abandoned turns, so that every node can claim their tasks. */
   releaseAbandonedLeases(): Promise<void> {
     // Two loops over the list would remove leases that neither has released.
     this.#currentRelease ??= this.#releaseLeases().finally(() => {
@@ -168,11 +168,11 @@ export class TaskRecovery {
   }
 
   async #releaseLeases(): Promise<void> {
-    const { store, runners } = this.#context;
+    const { store, tasks } = this.#context;
     for (let next = this.#leasesToRelease[0]; next; next = this.#leasesToRelease[0]) {
       const { lease, handover, waitsForRoom = false } = next;
       // If the store refused the start of the abandoned turn, a newer turn can hold the same lease.
-      if (!runners.findLive(lease.scope, lease.taskId)?.mustKeepTurnInStore) {
+      if (!tasks.find(lease.scope, lease.taskId)?.mustKeepTurnInStore) {
         if (handover) await store.commit([handover]);
         else {
           await this.#leases.release(lease);
@@ -257,12 +257,12 @@ export class TaskRecovery {
 
   /** Renews the leases and stops the turns whose leases are lost. */
   async #abandonLostTasks(): Promise<void> {
-    const { runners, observer } = this.#context;
+    const { tasks, observer } = this.#context;
     const lost: ActiveTask[] = [];
     for (const { scope, taskId, epoch } of await this.#leases.renew()) {
-      const runner = runners.findLive(scope, taskId);
+      const task = tasks.find(scope, taskId);
       // A newer turn of this node can hold a newer lease of the task.
-      if (runner && runner.lease.epoch <= epoch) lost.push(runner);
+      if (task && task.lease.epoch <= epoch) lost.push(task);
     }
     abandonTasks(lost, "conflict", "Other servers have taken over running tasks", observer);
   }
@@ -309,13 +309,13 @@ export class TaskRecovery {
   }
 
   async #startSuspectTurns(group: readonly ClaimedTask[]): Promise<readonly Promise<void>[]> {
-    const { runners, observer } = this.#context;
+    const { tasks, observer } = this.#context;
     for (let at = 0; at < group.length; at += MAX_TASKS_PER_CLAIM)
       await this.#recoverAll(group.slice(at, at + MAX_TASKS_PER_CLAIM)).catch((error: unknown) =>
         observer.onError?.({ where: "recovery", error }),
       );
     return group.map(({ scope, taskId }) => {
-      const turn = runners.findLive(scope, taskId)?.currentTurn;
+      const turn = tasks.find(scope, taskId)?.currentTurn;
       return turn ? new Promise((resolve) => turn.onEnd(resolve)) : Promise.resolve();
     });
   }
@@ -365,7 +365,7 @@ function formatTaskIds(tasks: readonly { readonly taskId: string }[]): string {
 
 interface LeaseFenceDependencies {
   readonly store: TaskStore;
-  readonly runners: RunnerRegistry;
+  readonly tasks: TaskRegistry;
   readonly clock: Clock;
   readonly observer: Observer;
   /** Renews the leases if a recovery takes so long that its next renewal would be late. */
@@ -403,8 +403,8 @@ export class LeaseFence {
 
   #stopTurns(): void {
     const cause = new Error("The server could not renew the leases of its tasks in time.");
-    const { runners, observer } = this.#context;
-    const running = runners.list().filter((runner) => runner.mustKeepTurnInStore);
+    const { tasks, observer } = this.#context;
+    const running = tasks.list().filter((task) => task.mustKeepTurnInStore);
     abandonTasks(running, cause, "This server stopped its running agents", observer);
   }
 }

@@ -15,7 +15,7 @@ interface EventEncoding {
 }
 
 /**
- * An event in a task's log. The runner creates log events from objects, and a store creates log events from
+ * An event in a task's log. The engine creates log events from objects, and a store creates log events from
  * JSON text. A log event is created from either an object or JSON text, and computes the other form on first
  * use. An event is therefore serialized at most once for any number of readers.
  */

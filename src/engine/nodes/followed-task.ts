@@ -30,7 +30,7 @@ import {
   encodeMessageRequest,
   type MessageAnswer,
   throwErrorOfAnswer,
-} from "./request-payload.ts";
+} from "./owner-requests.ts";
 
 /** The state of a task that a follower starts with. */
 export interface FollowedTaskStart {

@@ -1,38 +1,35 @@
-import type { RunnerRegistry } from "../runner-registry.ts";
+import type { TaskScope } from "../caller.ts";
 import { createServerClosingError, isChangeByOtherWriter } from "../task-errors.ts";
 import type { ActiveTask } from "../active-task.ts";
 import type { Acceptance, OtherNodes } from "../other-nodes.ts";
-import type { MessageAcceptResult, TurnAcceptResult } from "../task-feed.ts";
+import type { MessageAcceptResult, TaskFeed, TurnAcceptResult } from "../task-feed.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { Turn } from "../turn.ts";
-import { answerTaskRequest, type TaskRequestDependencies } from "./answer-task-request.ts";
+import { answerRequest, type RequestAnswerDependencies } from "./owner-requests.ts";
 import type { FollowedTask } from "./followed-task.ts";
+import type { FollowableTask } from "./log-poller.ts";
 import { NodeLink, type NodeLinkOptions } from "./node-link.ts";
 import type { NodeStore } from "./node-store.ts";
-
-/** Parts of an engine that its access to other nodes uses. */
-interface NodeAccessDependencies {
-  readonly agentId: string;
-  readonly store: TaskStore;
-  readonly runners: RunnerRegistry;
-}
 
 /** Number of attempts to accept a message. An attempt fails only if another node changes the task at the same time. */
 const MAX_ACCEPT_ATTEMPTS = 10;
 
 /** Access of one engine to the tasks whose turns other nodes run. */
+interface NodeAccessDependencies {
+  readonly agentId: string;
+  readonly store: TaskStore;
+}
+
 export class NodeAccess implements OtherNodes {
-  readonly canTakeTurns = true;
+  readonly isStoreShared = true;
   readonly #link: NodeLink;
   readonly #nodes: NodeStore;
   readonly #agentId: string;
-  readonly #runners: RunnerRegistry;
 
-  constructor(link: NodeLink, { agentId, store, runners }: NodeAccessDependencies) {
+  constructor(link: NodeLink, { agentId, store }: NodeAccessDependencies) {
     this.#link = link;
     this.#nodes = store.nodes as NodeStore;
     this.#agentId = agentId;
-    this.#runners = runners;
   }
 
   get refusesRepeatedMessages(): boolean {
@@ -56,19 +53,53 @@ export class NodeAccess implements OtherNodes {
    * Answers the requests of other nodes for the tasks of the agent. `onWork` is called when a turn may wait for a node
    * that starts agents. The store must be open.
    */
-  serve(operations: Omit<TaskRequestDependencies, "runners">, onWork: () => void): void {
-    const dependencies = { ...operations, runners: this.#runners };
-    this.#link.serveAgent(this.#agentId, (request) => answerTaskRequest(request, dependencies), onWork);
+  serve(operations: RequestAnswerDependencies, onWork: () => void): void {
+    this.#link.serveAgent(this.#agentId, (request) => answerRequest(request, operations), onWork);
   }
 
-  /** Settles the sender of the message of a turn that this node has handed over, once the turn stops on another node. */
-  followHandedOverTurn(runner: ActiveTask, turn: Turn): boolean {
-    this.#runners.remove(runner);
-    const task = this.#runners.follow(runner).retain();
+  readonly onTurnStart = ({ scope, taskId }: ActiveTask): void =>
+    this.#link.logs.find(scope, taskId)?.markMoved();
+
+  readonly announceCommit = (taskId: string): void => this.#link.announceCommit(taskId);
+
+  readonly announceTurn = (taskId: string): void => {
+    this.#link.announceCommit(taskId);
+    this.#link.notifyWork();
+  };
+
+  findRunning(scope: TaskScope, taskId: string): FollowedTask | undefined {
+    const task = this.#link.logs.find(scope, taskId);
+    return task?.hasUnfinishedTurn && !task.hasMoved ? task : undefined;
+  }
+
+  async refreshFollowed(scope: TaskScope, taskId: string): Promise<FollowedTask | undefined> {
+    const task = this.#link.logs.find(scope, taskId)?.retain();
+    if (!task) return undefined;
+    task.hasMoved = false;
+    try {
+      await this.#link.logs.refresh(task);
+    } catch (error) {
+      task.release();
+      throw error;
+    }
+    return task;
+  }
+
+  follow(
+    scope: TaskScope,
+    stored: FollowableTask,
+    reopen: () => Promise<TaskFeed | undefined>,
+  ): FollowedTask {
+    return this.#link.logs.follow(scope, stored, reopen);
+  }
+
+  followHandedOverTurn(active: ActiveTask, turn: Turn): void {
+    const { scope, seq } = active;
+    const stored = { task: active.getSnapshot(), seq, awaitsRecovery: false, runsOnOtherNode: true };
+    const task = this.follow(scope, stored, () => active.reopen()).retain();
     void this.#followHandedOverTurn(task, turn)
       .catch((error: unknown) => turn.stoppedTask.reject(error))
       .finally(() => task.release());
-    return true;
   }
 
   async #followHandedOverTurn(task: FollowedTask, turn: Turn): Promise<void> {
@@ -94,14 +125,11 @@ async function waitUntilDurable({ feed, turn }: TurnAcceptResult): Promise<void>
   }
 }
 
-/** The cooperation of the engines of this node with the other nodes of their store. */
-export interface NodeCooperation {
-  readonly link: NodeLink;
-  createAccess(engine: NodeAccessDependencies): NodeAccess;
-}
+/** Connects an engine of this node with the other nodes of its store. */
+export type NodeCooperation = (engine: NodeAccessDependencies) => OtherNodes;
 
 /** Creates the cooperation of a store's nodes, or returns `undefined` if only one process can open the store. */
 export function createNodeCooperation(options: NodeLinkOptions): NodeCooperation | undefined {
   const link = NodeLink.create(options);
-  return link && { link, createAccess: (engine) => new NodeAccess(link, engine) };
+  return link && ((engine) => new NodeAccess(link, engine));
 }

@@ -9,7 +9,7 @@ import type { FollowedTask } from "./followed-task.ts";
 import { LogPoller } from "./log-poller.ts";
 import type { NodeStore, TaskRequest } from "./node-store.ts";
 import { Poller } from "./poller.ts";
-import { encodeErrorAnswer } from "./request-payload.ts";
+import { encodeErrorAnswer } from "./owner-requests.ts";
 
 /** Delay in milliseconds between two polls for requests and answers, without hints. */
 const POLL_DELAY_MS = 50;

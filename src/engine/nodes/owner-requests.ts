@@ -7,7 +7,12 @@ import {
 } from "../../protocol/index.ts";
 import type { Caller, ServiceParameters, TaskScope } from "../caller.ts";
 import type { MessageAction } from "../decide-message-outcome.ts";
-import type { TaskCancellation } from "../task-feed.ts";
+import {
+  getMessageAction,
+  type InboundMessage,
+  type MessageAcceptResult,
+  type TaskCancellation,
+} from "../task-feed.ts";
 import type { TaskRequest } from "./node-store.ts";
 
 /** A message for the node that runs the turn. */
@@ -85,6 +90,45 @@ export function throwErrorOfAnswer(answer: JsonObject): void {
   if (!("error" in answer)) return;
   const { reason, message, ...options } = answer["error"] as unknown as EncodedError;
   throw new A2AError(reason, message, options);
+}
+
+/** What this node needs to answer the requests of other nodes. */
+export interface RequestAnswerDependencies {
+  readonly tasks: { find(scope: TaskScope, taskId: string): { readonly isRunningHere: boolean } | undefined };
+  /** Returns true if this node has claimed the task, and starts its turn later. */
+  readonly isWaitingSuspect: (scope: TaskScope, taskId: string) => boolean;
+  readonly messageAcceptor: {
+    acceptMessage(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult>;
+  };
+  readonly canceler: {
+    cancelIfUnfinished(scope: TaskScope, taskId: string, cancellation: TaskCancellation): Promise<unknown>;
+  };
+}
+
+/**
+ * Answers a request of another node for a task whose turn this node runs. Resolves with `undefined` if this node does
+ * not run the turn, or not yet.
+ */
+export async function answerRequest(
+  taskRequest: TaskRequest,
+  { tasks, isWaitingSuspect, messageAcceptor, canceler }: RequestAnswerDependencies,
+): Promise<JsonObject | undefined> {
+  const { scope, taskId, kind } = taskRequest;
+  const isRunning = tasks.find(scope, taskId)?.isRunningHere;
+  if (!isRunning && !(kind === "cancel" && isWaitingSuspect(scope, taskId))) return undefined;
+  if (kind === "cancel") {
+    await canceler.cancelIfUnfinished(scope, taskId, decodeCancelRequest(taskRequest));
+    return {};
+  }
+  const accepted = await messageAcceptor.acceptMessage({ scope, ...decodeMessageRequest(taskRequest) });
+  if ("reply" in accepted) return undefined;
+  const action = getMessageAction(accepted);
+  if ("seq" in accepted) {
+    accepted.feed.release();
+    return { action, seq: accepted.seq } satisfies MessageAnswer;
+  }
+  if (accepted.isQueued) return { action } satisfies MessageAnswer;
+  return { action, seq: await accepted.turn.durableSeq.promise } satisfies MessageAnswer;
 }
 
 function toJsonObject(value: object): JsonObject {
