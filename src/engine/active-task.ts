@@ -810,6 +810,7 @@ export class ActiveTask implements CommitWriter, TaskWithPossibleWebhooks, TaskF
   queueTurn(turn: Turn): Promise<void> {
     const data = toQueuedTurnData(turn, ++this.#lastQueuePosition);
     this.#queue.push({ data, turn });
+    this.currentTurn?.onMessageQueued();
     if (this.#failure) return Promise.reject(this.#failure);
     const durable = this.#getChanges().addQueuedTurn(data);
     this.#requestCommit();

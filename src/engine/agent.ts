@@ -11,6 +11,7 @@ import type {
 import type { Caller } from "./caller.ts";
 import type { StepExecution } from "./steps/turn-steps.ts";
 import type { SessionStore } from "./session-repository.ts";
+import type { TurnLimits } from "./turn-limits.ts";
 
 /** Content of a message from an agent. The engine adds the ids and the role of the message. */
 export type AgentMessage = Pick<Message, "parts"> &
@@ -108,6 +109,11 @@ export interface Run {
    */
   readonly signal: AbortSignal;
   /**
+   * Shows that the agent is working, for long work without events. Without progress, the server stops the agent after
+   * `maxSilenceMs`.
+   */
+  readonly progress: () => void;
+  /**
    * Reports a call to a language model or to a tool, for the traffic record of the server. Absent if nothing observes
    * the calls, so that adapters collect no data in vain.
    */
@@ -172,7 +178,7 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
  * the agent set another final state. If the iterable throws, the task is FAILED. If the signal aborts, the
  * task is CANCELED. The engine always calls `return()` on the agent's iterator.
  */
-export interface Agent {
+export interface Agent extends TurnLimits {
   /**
    * Id of the agent in its URL path (`/a2a/{id}`) and in the task store. The tasks of an agent belong to its
    * id. Default: the id that `createServer` receives, or an id that the server derives from the agent's name.

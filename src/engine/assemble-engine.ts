@@ -22,11 +22,12 @@ import type { TaskLease } from "./turn-store.ts";
 import { TaskRecovery } from "./task-recovery.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { TurnAdmission, TurnFactory } from "./turn-factory.ts";
+import { type TurnLimits, TurnWatch } from "./turn-limits.ts";
 import type { Turn } from "./turn.ts";
 import type { Agent } from "./agent.ts";
 import type { Committer } from "./committer.ts";
 
-export interface EngineOptions {
+export interface EngineOptions extends TurnLimits {
   readonly agent: Agent;
   /**
    * Id of the agent within its server. The store uses the agent id to separate the tasks of different agents.
@@ -111,6 +112,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     deduplicateMessages,
     taskSizeLimit: limits.taskSize,
     cancelGraceMs: options.cancelGraceMs ?? 5000,
+    turnWatch: new TurnWatch(clock, options),
     outbox: push?.outbox,
     restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) =>
       turnFactory.restoreQueuedTurn(scope, queued),

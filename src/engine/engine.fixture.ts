@@ -13,6 +13,7 @@ import type { EngineOptions } from "./assemble-engine.ts";
 import { Engine } from "./engine.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskStore } from "./task-store.ts";
+import type { TurnLimits } from "./turn-limits.ts";
 import type { Subscription } from "./log-subscription.ts";
 
 /** A clock that only the test advances. */
@@ -116,11 +117,18 @@ export class ScriptedAgent implements Agent {
   readonly whileWorking?: "refuse" | "queue";
   readonly concurrentTurns?: "queue" | "refuse" | "parallel";
   readonly afterRestart?: "fail" | "restart" | "resume";
+  readonly maxSilenceMs?: number;
+  readonly maxTurnMs?: number;
   #runWaiters: { count: number; resolve: () => void }[] = [];
 
   constructor(
-    options: Pick<Agent, "respondsWith" | "whileWorking" | "concurrentTurns" | "afterRestart"> = {},
+    options: Pick<
+      Agent,
+      "respondsWith" | "whileWorking" | "concurrentTurns" | "afterRestart" | keyof TurnLimits
+    > = {},
   ) {
+    if (options.maxSilenceMs) this.maxSilenceMs = options.maxSilenceMs;
+    if (options.maxTurnMs) this.maxTurnMs = options.maxTurnMs;
     if (options.concurrentTurns) this.concurrentTurns = options.concurrentTurns;
     if (options.afterRestart) this.afterRestart = options.afterRestart;
     if (options.respondsWith) this.respondsWith = options.respondsWith;

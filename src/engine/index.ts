@@ -39,6 +39,7 @@ export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
 export type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
+export { assertValidTurnLimits, type TurnLimits } from "./turn-limits.ts";
 
 export type {
   CommitReport,

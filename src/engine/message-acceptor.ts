@@ -312,6 +312,8 @@ async function startAgentBeforeTask(
   const output = await readFirstAgentEvent(turn, () =>
     turn.startAgent(task, task.buildTaskWithMessage(turn.message)),
   );
+  // A turn that has exceeded a limit continues with a task that fails.
+  if (turn.limitReason) void turn.closeIterator(runner, output.iterator);
   if (turn.hasEnded) {
     void turn.closeIterator(task, output.iterator);
     return { feed: task, turn };
@@ -332,12 +334,16 @@ async function startAgentBeforeTask(
  * returned iterator throws the same error.
  */
 async function readFirstAgentEvent(
-  turn: Pick<Turn, "runInSpan">,
+  turn: Pick<Turn, "runInSpan" | "abandonFirstEvent">,
   startAgent: () => StartedAgentIterator,
 ): Promise<StartedAgentIterator> {
   try {
     const { iterator } = startAgent();
-    return { iterator, firstResult: await turn.runInSpan(() => iterator.next()) };
+    const abandoned = new Promise<IteratorResult<AgentEvent>>((resolve) => {
+      turn.abandonFirstEvent = () => resolve({ done: true, value: undefined });
+    });
+    const firstResult = await Promise.race([turn.runInSpan(() => iterator.next()), abandoned]);
+    return { iterator, firstResult };
   } catch (error) {
     return { iterator: { next: (): Promise<IteratorResult<AgentEvent>> => Promise.reject(error) } };
   }

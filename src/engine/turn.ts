@@ -26,6 +26,7 @@ import { assertValidWakeTime, sleepUntil } from "./steps/sleep-until.ts";
 import { type TurnOfSteps, TurnSteps } from "./steps/turn-steps.ts";
 import { createTurnEndedError } from "./task-errors.ts";
 import type { TaskStore } from "./task-store.ts";
+import type { TurnTimer, TurnWatch } from "./turn-limits.ts";
 import { toTaskEventFromAgent } from "./to-task-event.ts";
 import { excuseAttempt, toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
 import type { RestartedTurnArtifactRewriter } from "./turn-start.ts";
@@ -80,6 +81,7 @@ export interface TurnDependencies {
   readonly runTracing?: RunTracing | undefined;
   /** Time limit in milliseconds for a canceled agent to stop. */
   readonly cancelGraceMs: number;
+  readonly turnWatch: TurnWatch;
   /** True if other nodes can open the store, and continue the tasks. */
   readonly isShared: boolean;
   /** Called before an agent starts. */
@@ -138,6 +140,10 @@ export class Turn {
   isInterrupted = false;
   /** Reason for stopping the agent, if the server stopped the agent. */
   stopReason: string | undefined;
+  /** Reason for stopping an agent that has exceeded a time limit of the turn (E24). */
+  limitReason: string | undefined;
+  /** Continues without the first event of an agent that runs before its task exists, and has exceeded a limit. */
+  abandonFirstEvent: (() => void) | undefined;
   /** Ends the count of the turn as a running agent. Safe to repeat. */
   endAdmission: () => void = () => {};
   /** Time in milliseconds since 1970 until which the turn waits and needs no process, or `undefined`. */
@@ -162,6 +168,9 @@ export class Turn {
   #isCounted = false;
   /** The agent of the turn since the start of the turn, even if the engine replaces its agent. */
   #agent: Agent | undefined;
+  /** Measures the turn while its agent works. */
+  #timer: TurnTimer | undefined;
+  #isWaitingForUser = false;
   /** Last task state that the agent set in this turn. */
   #lastState: TaskState | undefined;
   /** The error that the agent threw. */
@@ -222,8 +231,9 @@ export class Turn {
 
   /** True if the server stopped the agent and a later server process will start the turn again. */
   get canContinueAfterRestart(): boolean {
-    const { stopReason, cancelMetadata } = this;
-    return stopReason !== undefined && !cancelMetadata && this.isPersisted && !!this.#context.store.isDurable;
+    const { stopReason, cancelMetadata, limitReason } = this;
+    const isStoppedForRestart = stopReason !== undefined && !cancelMetadata && !limitReason;
+    return isStoppedForRestart && this.isPersisted && !!this.#context.store.isDurable;
   }
 
   /** Signal that aborts with the turn. */
@@ -330,6 +340,7 @@ export class Turn {
   }
 
   #startAgent(task: TaskOfTurn, startTask: Task): StartedAgentIterator {
+    this.#timer = this.#context.turnWatch.start(this.agent, (reason) => this.#stopAtLimit(task, reason));
     const output = this.agent.execute(new AgentRun(this, task, startTask, this.#context));
     const events = this.serviceParameters.needsTask ? withRepliesAsCompletedStatus(output) : output;
     return { iterator: events[Symbol.asyncIterator]() };
@@ -399,7 +410,7 @@ export class Turn {
         if (this.#isFenced) return;
         this.#writeEvent(task, step.value);
         const capacity = task.waitForCapacity();
-        if (capacity) await capacity;
+        if (capacity) await this.withoutTimer(() => capacity);
         step = await iterator.next();
       }
       ended = true;
@@ -420,7 +431,23 @@ export class Turn {
       const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
       throw new A2AError("INVALID_AGENT_RESPONSE", text);
     }
-    if ("statusUpdate" in event) this.#lastState = event.statusUpdate.status.state;
+    this.#timer?.noteProgress();
+    if (!("statusUpdate" in event)) return;
+    this.#lastState = event.statusUpdate.status.state;
+    this.#setWaitingForUser(isInterrupted(this.#lastState));
+  }
+
+  /** The time in which a task waits for its user does not count, also if its agent is still running. */
+  #setWaitingForUser(isWaiting: boolean): void {
+    if (isWaiting === this.#isWaitingForUser) return;
+    this.#isWaitingForUser = isWaiting;
+    if (isWaiting) this.#timer?.pause();
+    else this.#timer?.resume();
+  }
+
+  /** Called when a message begins to wait for the end of the turn. */
+  onMessageQueued(): void {
+    this.#setWaitingForUser(false);
   }
 
   /** Returns true if the turn starts with a WORKING status although the task is already WORKING. */
@@ -445,6 +472,7 @@ export class Turn {
     const { state } = task;
     if (this.#isFenced || !state || isTerminal(state)) return;
     if (this.cancelMetadata) task.writeStatus("TASK_STATE_CANCELED");
+    else if (this.limitReason) task.writeStatus("TASK_STATE_FAILED", this.limitReason);
     else if (this.stopReason) {
       // At INPUT_REQUIRED, the task waits for its user and needs no agent.
       if (!this.canContinueAfterRestart && state !== "TASK_STATE_INPUT_REQUIRED")
@@ -455,7 +483,8 @@ export class Turn {
 
   #writeFailure(task: TaskOfTurn, thrown: unknown): void {
     const { state } = task;
-    if (this.cancelMetadata || this.stopReason || this.isInterrupted) this.#writeFinalState(task);
+    const isStopped = this.cancelMetadata || this.limitReason || this.stopReason || this.isInterrupted;
+    if (isStopped) this.#writeFinalState(task);
     else if (this.#isFenced || !state || isTerminal(state)) task.reportError(thrown);
     else task.writeStatus("TASK_STATE_FAILED", this.#buildFailureText(task, thrown));
   }
@@ -562,11 +591,35 @@ export class Turn {
   stop(task: TaskOfTurn, reason: string, graceMs: number): void {
     this.abort(reason);
     const cancelTimer = this.#context.clock.schedule(graceMs, () => {
+      if (this.limitReason && task.state === undefined) return this.abandonFirstEvent?.();
       this.#writeFinalState(task);
       this.#isFenced = true;
       task.onTurnEnd(this);
     });
     this.onEnd(cancelTimer);
+  }
+
+  /** Stops an agent that has exceeded a time limit. */
+  #stopAtLimit(task: TaskOfTurn, reason: string): void {
+    if (this.#hasEnded || this.isAborted) return;
+    this.limitReason = reason;
+    this.#context.observer.onWarning?.({ where: "agent", message: reason, taskId: task.taskId });
+    this.stop(task, reason, this.#context.cancelGraceMs);
+  }
+
+  /** Shows that the agent is working (E24). */
+  noteProgress(): void {
+    this.#timer?.noteProgress();
+  }
+
+  /** Resolves like `wait`, whose time does not count as time of the agent. */
+  async withoutTimer<T>(wait: () => Promise<T>): Promise<T> {
+    this.#timer?.pause();
+    try {
+      return await wait();
+    } finally {
+      this.#timer?.resume();
+    }
   }
 
   /** Calls `callback` when the turn ends. */
@@ -578,6 +631,7 @@ export class Turn {
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#timer?.stop();
     this.endAdmission();
     if (this.#isCounted) this.#context.committer.decrementWorkingAgents();
     this.#endSpan();
@@ -650,7 +704,12 @@ class AgentRun implements Run {
   }
 
   get reportCall(): Run["reportCall"] {
-    return this.#turn.findCallReporter(this.#task);
+    const report = this.#turn.findCallReporter(this.#task);
+    if (!report) return undefined;
+    return (call) => {
+      this.#turn.noteProgress();
+      report(call);
+    };
   }
 
   get reportWarning(): Run["reportWarning"] {
@@ -681,13 +740,18 @@ class AgentRun implements Run {
   }
 
   // Agents take the functions from their run, as in `async function* ({ once })`.
+  get progress(): Run["progress"] {
+    return () => this.#turn.noteProgress();
+  }
+
   get once(): Run["once"] {
     return (key, execute) => this.#turn.steps.executeOnce(key, execute, this.#createTurnOfSteps());
   }
 
   get sleep(): Run["sleep"] {
     return async (key, until) => {
-      await sleepUntil(await this.#storeWakeTime("sleep", key, until), this.#context.clock, this.signal);
+      const wakeAt = await this.#storeWakeTime("sleep", key, until);
+      await this.#turn.withoutTimer(() => sleepUntil(wakeAt, this.#context.clock, this.signal));
     };
   }
 
@@ -696,7 +760,7 @@ class AgentRun implements Run {
       const wakeAt = await this.#storeWakeTime("suspend", key, until);
       const endSuspension = this.#turn.suspend(this.#task, wakeAt);
       try {
-        await sleepUntil(wakeAt, this.#context.clock, this.signal);
+        await this.#turn.withoutTimer(() => sleepUntil(wakeAt, this.#context.clock, this.signal));
       } finally {
         endSuspension();
       }
@@ -721,8 +785,11 @@ class AgentRun implements Run {
       assertAcceptsSteps: () => {
         if (turn.hasEnded) throw createTurnEndedError(this.taskId);
       },
-      // Without a persisted turn, no later attempt needs the steps.
-      commitSteps: () => (turn.isPersisted ? this.#task.commitSteps(turn.steps) : Promise.resolve()),
+      commitSteps: async () => {
+        turn.noteProgress();
+        // Without a persisted turn, no later attempt needs the steps.
+        if (turn.isPersisted) await turn.withoutTimer(() => this.#task.commitSteps(turn.steps));
+      },
     };
   }
 

@@ -2,6 +2,7 @@ import {
   Committer,
   Engine,
   systemClock,
+  type TurnLimits,
   withSafeListeners,
   type Agent,
   type Observer,
@@ -184,12 +185,17 @@ function selectEngineOptions({
   mergeChunks,
   deduplicateMessages,
   cancelGraceMs,
-}: ServerOptions): Pick<ServerOptions, "limits" | "mergeChunks" | "deduplicateMessages" | "cancelGraceMs"> {
+  maxSilenceMs,
+  maxTurnMs,
+}: ServerOptions): Pick<ServerOptions, "limits" | "mergeChunks" | "deduplicateMessages" | "cancelGraceMs"> &
+  TurnLimits {
   return {
     ...(limits ? { limits } : {}),
     ...(mergeChunks === undefined ? {} : { mergeChunks }),
     ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
     ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
+    ...(maxSilenceMs === undefined ? {} : { maxSilenceMs }),
+    ...(maxTurnMs === undefined ? {} : { maxTurnMs }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Agent, Engine } from "../engine/index.ts";
+import { type Agent, assertValidTurnLimits, type Engine } from "../engine/index.ts";
 import { deriveAgentId, isAgentId } from "../protocol/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
 
@@ -68,6 +68,7 @@ export function toAgentEntries(
           `${JSON.stringify(name)} of the agent ${JSON.stringify(id)} is ${JSON.stringify(value)}; use one of ${formatValues(allowed)}.`,
         );
     }
+    assertValidTurnLimits(agent, `the agent ${JSON.stringify(id)}`);
     if (!isAgentId(id)) {
       throw new Error(
         `The agent id ${JSON.stringify(id)} is not valid in a URL; use letters, digits, ".", "_", "~", and "-".`,

@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../base/usage-checks/index.ts";
-import type { Observer } from "../engine/index.ts";
+import { assertValidTurnLimits, type Observer, type TurnLimits } from "../engine/index.ts";
 import {
   assertValidRetentionOptions,
   type RetentionOptions,
@@ -32,7 +32,7 @@ export type ServerRole = "web" | "worker" | "all";
 export const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /** Options for `createServer`. */
-export interface ServerOptions {
+export interface ServerOptions extends TurnLimits {
   /**
    * Task store of the server. The default task store is `sqlite:.colloquy/colloquy.db`, a durable SQLite
    * store in the working directory.
@@ -224,8 +224,8 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 /** The option names of `createServer`, separated by spaces. */
 export const SERVER_OPTION_NAMES = [
   "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardMaxAgeSeconds",
-  "cardSigning cors deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks metrics",
-  "missingVersionPolicy mountedHandlers observer operator peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
+  "cardSigning cors deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket maxSilenceMs maxTurnMs mergeChunks",
+  "metrics missingVersionPolicy mountedHandlers observer operator peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
   "telemetry tenants textIndex tickToken versions",
 ] as const;
 
@@ -257,6 +257,7 @@ const ALLOWED_OPTION_VALUES = {
 export function assertValidOptions(options: ServerOptions): void {
   assertKnownOptions(options);
   assertKnownLimits(options.limits);
+  assertValidTurnLimits(options, "createServer");
   assertKnownOperatorOptions(options.operator);
   const {
     versions = SUPPORTED_A2A_VERSIONS,

@@ -343,6 +343,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "any node: subscribe, send, cancel, and deliver work on every node of a store, and a node's death is over within a lease",
   ],
   ["E22", "E", "", "every hop carries the trace, and each run states its trace and its parent task"],
+  [
+    "E24",
+    "E",
+    "",
+    "a turn ends by its agent, or by a limit on its silence or time, with a reason that its caller reads",
+  ],
 
   // A2A 0.3 (section numbers of 0.3.0)
   ["V-01", "M", "0.3 §3.5.6", "methods have the names of 0.3, and their parameters its shapes"],

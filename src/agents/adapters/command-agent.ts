@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
-import type { Agent, AgentDescription } from "../../engine/index.ts";
+import type { Agent, AgentDescription, TurnLimits } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { createChildEnvironment, toSafeEnvironmentId } from "./command-environment.ts";
 import { splitCommand } from "./split-command.ts";
@@ -9,7 +9,7 @@ import { agent } from "./generator-agent.ts";
 import { failed, type AgentYield } from "./agent-yield.ts";
 
 /** Options for `command`. */
-export interface CommandOptions extends Partial<AgentDescription> {
+export interface CommandOptions extends Partial<AgentDescription>, TurnLimits {
   /**
    * Whether the command line runs in `/bin/sh -c`, which enables pipes and redirections. Not available on Windows.
    * Default: false.
@@ -55,6 +55,7 @@ const assertKnownOptions = defineOptionNames<CommandOptions>()(
   "afterRestart artifacts capabilities cwd defaultInputModes defaultOutputModes description documentationUrl env",
   "iconUrl killGraceMs maxOutputBytes name passEnv provider securityRequirements securitySchemes shell",
   "skills stdin version",
+  "maxSilenceMs maxTurnMs",
 );
 
 const MAX_STDERR_BYTES = 4096;
@@ -83,6 +84,8 @@ export function command(line: string | readonly string[], options: CommandOption
     killGraceMs,
     artifacts,
     afterRestart = "fail",
+    maxSilenceMs,
+    maxTurnMs,
     ...description
   } = options;
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
@@ -135,7 +138,7 @@ export function command(line: string | readonly string[], options: CommandOption
         stop();
       }
     },
-    { artifacts, afterRestart },
+    { artifacts, afterRestart, maxSilenceMs, maxTurnMs },
   );
 }
 

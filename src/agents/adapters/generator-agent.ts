@@ -22,7 +22,14 @@ export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, unde
 /** Options of `agent` in addition to the agent's description. */
 export interface GeneratorOptions extends Pick<
   Agent,
-  "id" | "respondsWith" | "whileWorking" | "interruptible" | "concurrentTurns" | "describeExtended"
+  | "id"
+  | "respondsWith"
+  | "whileWorking"
+  | "interruptible"
+  | "concurrentTurns"
+  | "describeExtended"
+  | "maxSilenceMs"
+  | "maxTurnMs"
 > {
   /**
    * Determines what happens to a turn that a server restart interrupted. `restart` runs the interrupted turn
@@ -40,7 +47,8 @@ export interface GeneratorOptions extends Pick<
 
 const assertKnownOptions = defineOptionNames<GeneratorOptions>()(
   "agent",
-  "afterRestart artifacts concurrentTurns describeExtended id interruptible respondsWith whileWorking",
+  "afterRestart artifacts concurrentTurns describeExtended id interruptible maxSilenceMs maxTurnMs respondsWith",
+  "whileWorking",
 );
 const assertKnownDescription = defineOptionNames<AgentDescription>()(
   "agent(description)",
@@ -164,6 +172,9 @@ class RunBackedTurn implements Turn {
   }
   get signal(): AbortSignal {
     return registerRunOfSignal(this.#run.signal, this);
+  }
+  get progress(): Run["progress"] {
+    return this.#run.progress;
   }
   get reportCall(): Run["reportCall"] {
     return this.#run.reportCall;

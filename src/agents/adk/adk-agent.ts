@@ -2,7 +2,7 @@ import { reportAdkCalls } from "./report-adk-calls.ts";
 import type { RunConfig } from "@google/adk";
 import { SlotReuseMap } from "../../base/data-structures/index.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, Observer, Run } from "../../engine/index.ts";
+import type { Agent, AgentDescription, Observer, Run, TurnLimits } from "../../engine/index.ts";
 import { deriveAgentId, type Part, type Task } from "../../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
 import { isStatusEvent, type RunHooks, applyRunHooksToEvents } from "./run-hooks.ts";
@@ -34,7 +34,7 @@ export interface AdkAgentOptions
     RunnerOptions,
     AdkCardOptions,
     RunHooks,
-    Pick<Agent, "concurrentTurns">,
+    Pick<Agent, "concurrentTurns" | keyof TurnLimits>,
     Pick<
       RunEventProcessorOptions,
       "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart" | "sendState"
@@ -101,7 +101,8 @@ export function deriveAdkAgentId(source: AdkRunnableSource): string | undefined 
 /** The option names of `adkAgent`, separated by spaces. */
 export const ADK_AGENT_OPTION_NAMES = [
   "afterRestart afterRun appName artifactService artifacts beforeRun concurrentTurns credentialService",
-  "describeExtended exposeErrors id includeInstructions initialState memoryService observer onEvent",
+  "describeExtended exposeErrors id includeInstructions initialState maxSilenceMs maxTurnMs memoryService observer",
+  "onEvent",
   "plugins receiveState recoveredErrorPolicy runConfig sendState sessionService streaming toA2aPart",
   "toGenaiPart version",
 ] as const;
@@ -129,6 +130,8 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     ...(options.afterRestart ? { afterRestart: options.afterRestart } : {}),
     ...(options.concurrentTurns ? { concurrentTurns: options.concurrentTurns } : {}),
+    maxSilenceMs: options.maxSilenceMs,
+    maxTurnMs: options.maxTurnMs,
     redactMessage: redactCredentialAnswers,
     useStore: (store, agentId) => {
       server = { store, agentId };
@@ -140,11 +143,7 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
     },
     execute: (run) => ({
       [Symbol.asyncIterator]: () => {
-        const stream = new RunStream(
-          () => startRun(run, runner, openSession, options),
-          run.signal,
-          idleFlusher,
-        );
+        const stream = new RunStream(() => startRun(run, runner, openSession, options), run, idleFlusher);
         return options.onEvent || options.afterRun ? applyRunHooksToEvents(stream, options, run) : stream;
       },
     }),

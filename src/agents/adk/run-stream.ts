@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../../engine/index.ts";
+import type { AgentEvent, Run } from "../../engine/index.ts";
 import type { RunOutcome, RunEventProcessor } from "./run-event-processor.ts";
 import type { FlushableRun, IdleRunFlusher } from "./idle-run-flusher.ts";
 import { hasSavedFiles } from "./saved-file-artifacts.ts";
@@ -30,7 +30,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
   slot = -1;
   isIdle = false;
   readonly #startRun: () => Promise<StartedRunOrOutcome>;
-  readonly #signal: AbortSignal;
+  readonly #run: Pick<Run, "signal" | "progress">;
   readonly #idleFlusher: IdleRunFlusher;
   readonly #queue: AgentEvent[] = [];
   #processor: RunEventProcessor | undefined;
@@ -44,11 +44,11 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
 
   constructor(
     startRun: () => Promise<StartedRunOrOutcome>,
-    signal: AbortSignal,
+    run: Pick<Run, "signal" | "progress">,
     idleFlusher: IdleRunFlusher,
   ) {
     this.#startRun = startRun;
-    this.#signal = signal;
+    this.#run = run;
     this.#idleFlusher = idleFlusher;
   }
 
@@ -83,8 +83,8 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
   }
 
   async #start(): Promise<void> {
-    this.#signal.addEventListener("abort", this.#onAbort, { once: true });
-    if (this.#signal.aborted) return this.#onAbort();
+    this.#run.signal.addEventListener("abort", this.#onAbort, { once: true });
+    if (this.#run.signal.aborted) return this.#onAbort();
     const start = await this.#startRun();
     if (this.#hasEnded) return;
     this.#processor = start.processor;
@@ -111,6 +111,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
         if (flush) clearImmediate(flush);
         if (this.#hasEnded) return;
         if (done) return this.#finish(processor.finish());
+        this.#run.progress();
         const adkEvent =
           this.#addSavedFiles && hasSavedFiles(value) ? await this.#addSavedFiles(value) : value;
         if (this.#hasEnded) return;
@@ -162,7 +163,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#idleFlusher.unwatchRun(this);
-    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#run.signal.removeEventListener("abort", this.#onAbort);
     // Does not wait for the generator, which may return much later. Its errors have no consumer any more.
     this.#events?.return().catch(() => {});
   }

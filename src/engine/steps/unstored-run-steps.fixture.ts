@@ -1,7 +1,11 @@
 import type { Run } from "../agent.ts";
 
 /** Steps of a run without a store: each call executes its step. */
-export const unstoredRunSteps: Pick<Run, "idempotencyKey" | "once" | "sleep" | "suspend" | "traceHeaders"> = {
+export const unstoredRunSteps: Pick<
+  Run,
+  "idempotencyKey" | "once" | "progress" | "sleep" | "suspend" | "traceHeaders"
+> = {
+  progress: () => {},
   traceHeaders: {},
   idempotencyKey: "0".repeat(32),
   once: async (_key, execute) =>

@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { AgentCard } from "@a2a-js/sdk";
 import type { AgentExecutionEvent, AgentExecutor } from "@a2a-js/sdk/server";
-import type { Agent, AgentEvent, Run } from "../../../engine/index.ts";
+import type { Agent, AgentEvent, Run, TurnLimits } from "../../../engine/index.ts";
 import {
   A2AError,
   assertValidAgentCard,
@@ -30,7 +30,7 @@ import {
  */
 export type ExecutorOptions = Pick<
   Agent,
-  "respondsWith" | "whileWorking" | "concurrentTurns" | "describeExtended"
+  "respondsWith" | "whileWorking" | "concurrentTurns" | "describeExtended" | keyof TurnLimits
 > & {
   /**
    * Determines what happens to a turn that a server restart interrupted. `restart` calls `execute` again.
@@ -43,6 +43,7 @@ export type ExecutorOptions = Pick<
 const assertKnownOptions = defineOptionNames<ExecutorOptions>()(
   "fromExecutor",
   "afterRestart concurrentTurns describeExtended respondsWith whileWorking",
+  "maxSilenceMs maxTurnMs",
 );
 
 /**
@@ -89,6 +90,7 @@ async function* runExecutorTurn(
   const converter = new ExecutorEventConverter(run);
   try {
     for (let event = await bus.next(); event; event = await bus.next()) {
+      run.progress();
       for (const agentEvent of converter.convert(event, bus.hasQueuedEvents)) {
         yield agentEvent;
         if (!("status" in agentEvent)) continue;

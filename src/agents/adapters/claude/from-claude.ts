@@ -1,6 +1,6 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { LruCache } from "../../../base/data-structures/index.ts";
-import type { Agent, AgentDescription } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, TurnLimits } from "../../../engine/index.ts";
 import type { JsonObject } from "../../../protocol/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import { type AgentYield, failed } from "../agent-yield.ts";
@@ -29,7 +29,10 @@ export type ClaudeQuery<O> = (parameters: { prompt: never; options: O }) => Asyn
 
 /** Options for `fromClaude`. */
 export interface ClaudeOptions<O>
-  extends AgentDescription, AgentLoopOutputOptions, Pick<GeneratorOptions, "afterRestart" | "artifacts"> {
+  extends
+    AgentDescription,
+    AgentLoopOutputOptions,
+    Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnLimits> {
   /**
    * Returns the options of `query` for a single turn, for example `model`, `systemPrompt`, and `mcpServers`.
    * The adapter itself sets the session, the abort controller, and partial messages. Create in-process MCP
@@ -49,6 +52,7 @@ const assertKnownOptions = defineOptionNames<ClaudeOptions<object>>()(
   "afterRestart artifacts capabilities defaultInputModes defaultOutputModes description documentationUrl",
   "iconUrl name provider requireApproval securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toQueryOptions version",
+  "maxSilenceMs maxTurnMs",
 );
 
 /**
@@ -68,6 +72,8 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     showToolCalls = true,
     afterRestart = "fail",
     artifacts,
+    maxSilenceMs,
+    maxTurnMs,
     ...description
   } = options;
   const knownSessionIds = new LruCache<true>(MAX_REMEMBERED_IDS);
@@ -109,6 +115,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     let result: ReturnType<typeof decodeClaudeResult>;
     try {
       for await (const message of streamSession(startQuery, sessionId, isKnownSession)) {
+        turn.progress();
         knownSessionIds.set(sessionId, true);
         yield* converter.convert(message);
         result = decodeClaudeResult(message) ?? result;
@@ -141,7 +148,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
   }
 
   return {
-    ...agent(description, work, { afterRestart, artifacts }),
+    ...agent(description, work, { afterRestart, artifacts, maxSilenceMs, maxTurnMs }),
     onTaskCanceled({ status }) {
       const callId = findDeferredCallId(status.message ? [status.message] : []);
       if (callId !== undefined) canceledCallIds.set(callId, true);

@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, TurnLimits } from "../../../engine/index.ts";
 import { isObject, type DataPart, data, type JsonObject, text } from "../../../protocol/index.ts";
 import {
   isFirstTurnInTask,
@@ -42,7 +42,7 @@ export interface LangGraphConfig {
 }
 
 /** Options for `fromLangGraph`. */
-export interface LangGraphOptions<S> extends AgentDescription {
+export interface LangGraphOptions<S> extends AgentDescription, TurnLimits {
   /**
    * Converts a message to the input of the graph. Default: `{ messages: [message] }`, as in
    * `MessagesAnnotation`.
@@ -92,6 +92,7 @@ const assertKnownOptions = defineOptionNames<LangGraphOptions<unknown>>()(
   "afterRestart answerNodes artifacts capabilities defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toAnswer toGraphConfig toGraphInput toProgress version",
+  "maxSilenceMs maxTurnMs",
 );
 
 /**
@@ -114,6 +115,8 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     toGraphConfig = (): LangGraphConfig => ({}),
     afterRestart = "fail",
     artifacts,
+    maxSilenceMs,
+    maxTurnMs,
     ...description
   } = options;
   const resumes = afterRestart === "resume";
@@ -164,6 +167,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     let state: unknown;
     // The adapter does not know the graph's types. The input comes from the `toGraphInput` option.
     for await (const event of await graph.stream(graphInput as never, streamOptions as never)) {
+      turn.progress();
       if (!Array.isArray(event)) continue;
       const [mode, value] = event as [string, unknown];
       if (mode === "values") state = value;
@@ -177,7 +181,12 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: converter.usageMetadata };
   }
   // Restarted output replaces the earlier output.
-  return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart, artifacts });
+  return agent(description, work, {
+    afterRestart: resumes ? "restart" : afterRestart,
+    artifacts,
+    maxSilenceMs,
+    maxTurnMs,
+  });
 }
 
 function createCannotResumeError(): Error {

@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, AgentEvent } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, AgentEvent, TurnLimits } from "../../../engine/index.ts";
 import { getText } from "../../../protocol/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import type { AgentYield } from "../agent-yield.ts";
@@ -28,7 +28,7 @@ export interface MastraOptions
   extends
     Partial<AgentDescription>,
     AgentLoopOutputOptions,
-    Pick<GeneratorOptions, "afterRestart" | "artifacts"> {
+    Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnLimits> {
   /**
    * The store for the text of earlier turns. The adapter ignores the store if the Mastra agent has its own
    * memory. Default: the last 1,000 conversations in memory.
@@ -43,6 +43,7 @@ const assertKnownOptions = defineOptionNames<MastraOptions>()(
   "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toStreamOptions version",
+  "maxSilenceMs maxTurnMs",
 );
 
 /**
@@ -63,6 +64,8 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     showToolCalls = true,
     afterRestart = "fail",
     artifacts,
+    maxSilenceMs,
+    maxTurnMs,
     ...description
   } = options;
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
@@ -86,6 +89,7 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     const reporter = turn.reportCall && new MastraCallReporter(turn.reportCall);
     let question: AgentEvent | undefined;
     for await (const chunk of stream.fullStream as AsyncIterable<MastraChunk>) {
+      turn.progress();
       reporter?.observe(chunk);
       if (chunk.type === "error") reporter?.end(chunk.payload.error);
       if (chunk.type === "error") throw chunk.payload.error;
@@ -106,7 +110,12 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     yield output.createFinalStatus(question);
   }
   const nameAndDescription = { name: source.name, description: source.getDescription() };
-  return agent({ ...nameAndDescription, ...description }, work, { afterRestart, artifacts });
+  return agent({ ...nameAndDescription, ...description }, work, {
+    afterRestart,
+    artifacts,
+    maxSilenceMs,
+    maxTurnMs,
+  });
 }
 
 /** Anonymous callers have no name that separates them, so the thread of an anonymous caller is its resource. */

@@ -1,6 +1,6 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { Agent as OpenAiAgent, AgentOutputType, AgentInputItem, Runner, RunState } from "@openai/agents";
-import type { Agent, AgentDescription } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, TurnLimits } from "../../../engine/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import { type AgentYield, failed } from "../agent-yield.ts";
 import { type ApprovalDecision, decodeApprovalDecisions } from "../approval-decisions.ts";
@@ -38,7 +38,7 @@ export interface OpenAiAgentsOptions<C>
   extends
     Partial<AgentDescription>,
     AgentLoopOutputOptions,
-    Pick<GeneratorOptions, "afterRestart" | "artifacts"> {
+    Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnLimits> {
   /**
    * The store for the items of earlier turns, and for the state of runs that wait for an approval. Default:
    * the last 1,000 conversations in memory.
@@ -55,6 +55,7 @@ const assertKnownOptions = defineOptionNames<OpenAiAgentsOptions<unknown>>()(
   "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider runner securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toRunOptions version",
+  "maxSilenceMs maxTurnMs",
 );
 
 /**
@@ -77,6 +78,8 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     showToolCalls = true,
     afterRestart = "fail",
     artifacts,
+    maxSilenceMs,
+    maxTurnMs,
     ...description
   } = options;
   let defaultRunner: Runner | undefined;
@@ -112,7 +115,10 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
       stream: true,
     });
     const events = reporter ? reporter.observeEvents(result) : result;
-    for await (const event of events) yield* convertRunStreamEvent(event, output);
+    for await (const event of events) {
+      turn.progress();
+      yield* convertRunStreamEvent(event, output);
+    }
     turn.signal.throwIfAborted();
     await result.completed;
     output.setUsage(result.runContext.usage);
@@ -126,7 +132,12 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     yield output.createFinalStatus();
   }
   const { name, handoffDescription } = source;
-  return agent({ name, description: handoffDescription, ...description }, work, { afterRestart, artifacts });
+  return agent({ name, description: handoffDescription, ...description }, work, {
+    afterRestart,
+    artifacts,
+    maxSilenceMs,
+    maxTurnMs,
+  });
 }
 
 /** Emits the final output if it is the result of a tool, or the text of a model that does not stream. */

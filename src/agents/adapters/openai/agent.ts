@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, TurnLimits } from "../../../engine/index.ts";
 import { data, type JsonObject, type JsonValue, text } from "../../../protocol/index.ts";
 import {
   type ConversationStore,
@@ -15,7 +15,7 @@ import { streamCompletion } from "./completion.ts";
 import { type ChatMessage, toAssistantMessage, toUserMessage } from "./messages.ts";
 
 /** Options for `fromOpenAi`. */
-export interface OpenAiOptions extends Partial<AgentDescription> {
+export interface OpenAiOptions extends Partial<AgentDescription>, TurnLimits {
   /**
    * The base URL of the API without `/chat/completions`, for example `https://api.openai.com/v1` or
    * `http://127.0.0.1:11434/v1`.
@@ -61,6 +61,7 @@ const assertKnownOptions = defineOptionNames<OpenAiOptions>()(
   "description documentationUrl extraBody fetch headers iconUrl instructions maxRetries",
   "maxRetryDelayMs model name provider securityRequirements securitySchemes showReasoning skills",
   "version",
+  "maxSilenceMs maxTurnMs",
 );
 
 /**
@@ -84,6 +85,8 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     maxRetries = 2,
     maxRetryDelayMs = 30_000,
     fetch,
+    maxSilenceMs,
+    maxTurnMs,
     ...description
   } = options;
   if (!URL.canParse(baseUrl)) {
@@ -112,6 +115,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     const metadata: JsonObject = {};
     let answerText = "";
     for await (const rawChunk of streamCompletion(endpoint, request, turn.signal)) {
+      turn.progress();
       const { text: textDelta, thought, toolCalls, finishReason, usage } = decodeChunk(rawChunk);
       if (thought !== "" && showReasoning) yield chunk(reasoningArtifact, text(thought));
       if (textDelta !== "") yield textDelta;
@@ -124,7 +128,11 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     await conversationStore.append(conversationKey, [userMessage, toAssistantMessage(answerText)]);
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata };
   }
-  return agent({ name: model, description: `The model ${model}`, ...description }, work, { artifacts });
+  return agent({ name: model, description: `The model ${model}`, ...description }, work, {
+    artifacts,
+    maxSilenceMs,
+    maxTurnMs,
+  });
 }
 
 /** Joins the streamed fragments of tool calls. */
