@@ -20,6 +20,7 @@ export type {
   StepExecution,
   StoreGauges,
   TaskStore,
+  TurnLimits,
 } from "../engine/index.ts";
 export type { RetentionOptions, RetentionPeriods } from "../stores/retention/index.ts";
 export { LogEvent } from "../protocol/index.ts";
