@@ -313,7 +313,7 @@ async function startAgentBeforeTask(
     turn.startAgent(task, task.buildTaskWithMessage(turn.message)),
   );
   // A turn that has exceeded a limit continues with a task that fails.
-  if (turn.limitReason) void turn.closeIterator(runner, output.iterator);
+  if (turn.limitReason) void turn.closeIterator(task, output.iterator);
   if (turn.hasEnded) {
     void turn.closeIterator(task, output.iterator);
     return { feed: task, turn };
