@@ -13,7 +13,8 @@ import type { StoreOption } from "../server/index.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { createStderrLogObserver } from "./serve/serve-until-stopped.ts";
 import { readSettingsFromEnvAndFiles } from "./settings.ts";
-import { untilAborted, waitForAbort } from "./wait-for-abort.ts";
+import { untilAborted } from "../client/index.ts";
+import { waitForAbort } from "./wait-for-abort.ts";
 import { readPackageVersion } from "./package-version.ts";
 
 interface McpOptions extends ClientOptions {

@@ -23,6 +23,7 @@ export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-
 export type { GrpcClientOptions } from "./transport/transport.ts";
 export type { CallOptions } from "./transport/transport.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";
+export { untilAborted } from "./http/abortable-waits.ts";
 export { readText } from "./read-text.ts";
 export type { RetryOptions } from "./stream/retry.ts";
 export type { A2AClient, AgentAnswer, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";

@@ -151,3 +151,4 @@ export {
   parseTraceparent,
   toTraceHeaders,
 } from "./trace-context.ts";
+export { parseModelRetryDelay, parseRetryAfter } from "./parse-retry-after.ts";

@@ -1,4 +1,5 @@
-import type { StreamInterruption } from "../engine/index.ts";
+import type { Caller, StreamInterruption } from "../engine/index.ts";
+import type { RequestLine } from "../observe/trace/index.ts";
 import type { A2AError } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 
@@ -75,6 +76,20 @@ export interface HttpReply {
   readonly headers: Record<string, string>;
   /** Response body as text or as pieces of a long text, or a function that writes a stream to the response body. */
   readonly body?: string | readonly string[] | ((sink: ResponseSink) => void);
+  /** Set if the server refused the request before it knew the operation. */
+  readonly refusal?: RequestRefusal;
+}
+
+/** The cause of an error reply to a request whose operation is not known, for the traffic record. */
+export interface RequestRefusal {
+  /** HTTP method, or the operation of a gRPC call. */
+  readonly operation: string;
+  readonly binding: RequestLine["binding"];
+  /** Id of the agent. Missing if the path of the request names no agent. */
+  readonly agentId?: string | undefined;
+  /** The caller. Missing if the caller is not authenticated. */
+  readonly caller?: Caller | undefined;
+  readonly error: A2AError;
 }
 
 export function createJsonReply(

@@ -42,19 +42,27 @@ export interface RouterContext extends BindingContext {
  * Finds the agent in the path of a request, and passes the request to the agent card or to a protocol
  * binding. Never rejects, because every error becomes an error reply.
  */
-export async function routeRequest(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
+export function routeRequest(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
+  const { recordRefusal } = context;
+  if (!recordRefusal) return dispatchOrRefuse(request, context);
   const startMs = performance.now();
+  return dispatchOrRefuse(request, context).then((reply) => {
+    const { status, refusal } = reply;
+    if (refusal) recordRefusal({ ...refusal, request, status, startMs });
+    return reply;
+  });
+}
+
+async function dispatchOrRefuse(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
   try {
     context.assertRequestAllowed(request);
     return await dispatchRequest(request, context);
   } catch (thrown) {
     const error = context.reportError("server", thrown);
     const reply = createRestErrorReply(request, context.specRevision, error);
-    const { method: operation } = request;
     // Browsers and scanners request paths that belong to no agent.
-    if (error.reason !== "NOT_FOUND")
-      context.recordRefusal?.({ request, operation, binding: "HTTP", status: reply.status, error, startMs });
-    return reply;
+    if (error.reason === "NOT_FOUND") return reply;
+    return { ...reply, refusal: { operation: request.method, binding: "HTTP", error } };
   }
 }
 

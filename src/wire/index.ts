@@ -32,7 +32,6 @@ export { parseMessageDefinition } from "./message-notation.ts";
 export type { OperationMessages } from "./operation-messages.ts";
 export type { Leniency, LeniencyName, PeerLeniency } from "./leniency.ts";
 export { isDeviationAccepted, LENIENCIES } from "./leniency.ts";
-export { parseRetryAfter } from "./parse-retry-after.ts";
 
 export { encodeSseFrame, encodeNamedSseFrame, EVENT_STREAM_HEADERS, SSE_HEARTBEAT, parseSse } from "./sse.ts";
 

@@ -12,7 +12,7 @@ import type { JsonObject } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "./role-model.ts";
 import { BASELINE_ANSWERER_CARD_ROUTES } from "./solver/baseline-answerer.ts";
 import { addUsage, sumInputAndOutputTokens } from "./token-usage.ts";
-import { untilAborted } from "./a2a/until-aborted.ts";
+import { untilAborted } from "../../client/index.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
 
 /** Handles a delegated task: another role with its model, or a function. */

@@ -1,5 +1,6 @@
 import { createServer } from "../../server/index.ts";
-import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
+import { untilAborted } from "../../client/index.ts";
+import { waitForAbort } from "../wait-for-abort.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type OutputFormat, OutputWriter } from "../output-writer.ts";
 import { readCardTrust } from "../read-card-trust.ts";

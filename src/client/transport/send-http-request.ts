@@ -1,5 +1,5 @@
-import { A2AError, type OperationName } from "../../protocol/index.ts";
-import { fromRestError, parseRetryAfter, type ProtocolVersion } from "../../wire/index.ts";
+import { A2AError, type OperationName, parseRetryAfter } from "../../protocol/index.ts";
+import { fromRestError, type ProtocolVersion } from "../../wire/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
 import { getWallTimeMs } from "../clock.ts";
 import type { TransportCallOptions, TransportOptions } from "./transport.ts";

@@ -37,7 +37,6 @@ export async function handleJsonRpc(
   agent: ServedAgent,
   context: BindingContext,
 ): Promise<HttpReply> {
-  const startMs = performance.now();
   let caller: Caller | undefined;
   let hasOperation = false;
   let id: JsonRpcId = null;
@@ -84,18 +83,15 @@ export async function handleJsonRpc(
     const reply = isInvalidRequest
       ? createJsonRpcErrorReply(thrown.id, error, dialect)
       : createErrorReply(id, error, dialect);
-    if (!hasOperation)
-      context.recordRefusal?.({
-        request,
-        operation: request.method,
-        binding: "JSONRPC",
-        agentId: agent.id,
-        caller,
-        status: reply.status,
-        error,
-        startMs,
-      });
-    return reply;
+    if (hasOperation) return reply;
+    const refusal = {
+      operation: request.method,
+      binding: "JSONRPC",
+      agentId: agent.id,
+      caller,
+      error,
+    } as const;
+    return { ...reply, refusal };
   }
 }
 

@@ -38,7 +38,6 @@ export async function handleRest(
   path: string,
 ): Promise<HttpReply> {
   const { specRevision } = context;
-  const startMs = performance.now();
   let caller: Caller | undefined;
   let hasOperation = false;
   let dialect: RestDialect | undefined;
@@ -95,18 +94,15 @@ export async function handleRest(
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
     dialect ??= await resolveErrorDialect(request, context, path);
     const reply = createRestErrorReply(request, specRevision, error, dialect);
-    if (!hasOperation)
-      context.recordRefusal?.({
-        request,
-        operation: request.method,
-        binding: "HTTP+JSON",
-        agentId: agent.id,
-        caller,
-        status: reply.status,
-        error,
-        startMs,
-      });
-    return reply;
+    if (hasOperation) return reply;
+    const refusal = {
+      operation: request.method,
+      binding: "HTTP+JSON",
+      agentId: agent.id,
+      caller,
+      error,
+    } as const;
+    return { ...reply, refusal };
   }
 }
 

@@ -10,7 +10,7 @@ import type { NotificationSignFunction } from "./push-signer.ts";
 import { WebhookNotAllowedError } from "./webhook-url-guard.ts";
 import { randomBytes } from "node:crypto";
 import { systemClock } from "../../engine/index.ts";
-import { parseRetryAfter } from "../../wire/index.ts";
+import { parseRetryAfter } from "../../protocol/index.ts";
 
 /** A request to a webhook. */
 export interface WebhookPost {

@@ -27,7 +27,7 @@ import {
 } from "../../observe/trace/index.ts";
 import type { OpenTrafficRecord, TrafficWriter } from "../../observe/trace/recording/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
-import type { RequestMetadata, HttpRequest } from "../http-exchange.ts";
+import type { HttpRequest, RequestMetadata, RequestRefusal } from "../http-exchange.ts";
 import { hookSubscription, type OperationResultOrStream } from "../operation-outcome.ts";
 
 /** Larger results are recorded without their content, because their events are in the record. */
@@ -284,17 +284,9 @@ function recordStream(subscription: Subscription, writer: TrafficWriter, call: s
 }
 
 /** A request that the server refused before it knew the operation. */
-export interface RefusedRequest {
+export interface RefusedRequest extends RequestRefusal {
   readonly request: Pick<HttpRequest, "path" | "header">;
-  /** HTTP method, or the operation of a gRPC call. */
-  readonly operation: string;
-  readonly binding: RequestLine["binding"];
-  /** Id of the agent. Missing if the path of the request names no agent. */
-  readonly agentId?: string | undefined;
-  /** The caller. Missing if the caller is not authenticated. */
-  readonly caller?: Caller | undefined;
   readonly status: number | string;
-  readonly error: A2AError;
   /** Time at which the request arrived, on the monotonic clock. */
   readonly startMs: number;
 }

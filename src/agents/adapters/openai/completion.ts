@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { type JsonObject, stripTrailingCharacters } from "../../../protocol/index.ts";
-import { parseRetryAfter, parseSse } from "../../../wire/index.ts";
+import { type JsonObject, parseModelRetryDelay, stripTrailingCharacters } from "../../../protocol/index.ts";
+import { parseSse } from "../../../wire/index.ts";
 
 /** An OpenAI-compatible endpoint and its retry limits. */
 interface CompletionEndpoint {
@@ -80,7 +80,7 @@ async function postWithRetries(
       if (response.ok) return response;
       failure = await toResponseError(response, url);
       if (!isRetryableStatus(response.status)) throw failure;
-      delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
+      delayMs = parseModelRetryDelay((name) => response.headers.get(name), Date.now());
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // `fetch` throws a `TypeError` if the endpoint does not respond.

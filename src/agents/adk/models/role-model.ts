@@ -1,6 +1,6 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { BaseLlm, LlmRequest, LlmResponse } from "@google/adk";
-import type { JsonObject } from "../../../protocol/index.ts";
+import { type JsonObject, parseModelRetryDelay } from "../../../protocol/index.ts";
 import type { Content, GenerateContentConfig, GenaiContentPart } from "./genai-types.ts";
 
 /**
@@ -174,7 +174,7 @@ function toLlmCallError(error: unknown, id: string): Error {
   const failure = new LlmCallError(
     `${id} ${answered}: ${message}`,
     status,
-    headers && parseRetryAfterMs(headers),
+    headers && parseModelRetryDelay((name) => headers[name], Date.now()),
     error,
   );
   return status === undefined ? Object.assign(failure, { isRetryable: true }) : failure;
@@ -198,14 +198,6 @@ function parseGenaiErrorMessage(text: string): { code?: unknown; message?: strin
   } catch {
     return {};
   }
-}
-
-/** Parses the headers `retry-after-ms` and `retry-after`, which contains seconds or an HTTP date. */
-function parseRetryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {
-  const ms = Number(headers["retry-after-ms"] ?? Number.NaN);
-  const seconds = Number(headers["retry-after"] ?? Number.NaN);
-  const dateMs = Date.parse(headers["retry-after"] ?? "") - Date.now();
-  return [ms, seconds * 1_000, dateMs].find((value) => value >= 0);
 }
 
 const ROLE_MODEL_FINISH_BY_GENAI_REASON: Readonly<Partial<Record<string, string>>> = {

@@ -8,7 +8,7 @@ import type { CardJournal } from "./card-journal.ts";
 import { formatError } from "./format-error.ts";
 import { ModelCallReporter } from "./model-call-reporter.ts";
 import { omitUndefined } from "./omit-undefined.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "../../../client/index.ts";
 import type { UsageTracker } from "./usage-tracker.ts";
 
 /** Options for `ModelCaller`. */

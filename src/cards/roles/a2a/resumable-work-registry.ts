@@ -1,7 +1,7 @@
 import type { AgentEvent, Clock, Run } from "../../../engine/index.ts";
 import { A2AError, type JsonObject } from "../../../protocol/index.ts";
 import type { TaskUpdateEvent, ResumableWork } from "./resumable-work.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "../../../client/index.ts";
 
 /** Limits for tasks that wait for an answer to a query. */
 export interface WaitingTaskLimits {

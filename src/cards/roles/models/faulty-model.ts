@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { findLastNumber, findStrictAnswer, formatNumberWithoutExponent } from "../../index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
-import { untilAborted } from "../a2a/until-aborted.ts";
+import { untilAborted } from "../../../client/index.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
 
 /**

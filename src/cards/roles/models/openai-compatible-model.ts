@@ -1,6 +1,6 @@
 import type { CardTokenUsage } from "../../index.ts";
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import { A2AError, stripTrailingCharacters } from "../../../protocol/index.ts";
+import { A2AError, parseModelRetryDelay, stripTrailingCharacters } from "../../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
 /** Options for `createOpenAiCompatibleModel`. */
@@ -75,7 +75,9 @@ class OpenAiCompatibleModelError extends Error {
   constructor(url: string, response: Response, text: string, isSchemaRejected: boolean) {
     super(`${url} answered ${response.status}: ${extractErrorMessage(text)}`);
     this.httpStatus = response.status;
-    this.retryAfterMs = isSchemaRejected ? 0 : parseRetryAfterMs(response.headers);
+    this.retryAfterMs = isSchemaRejected
+      ? 0
+      : parseModelRetryDelay((name) => response.headers.get(name), Date.now());
     this.isRetryable = isSchemaRejected ? true : undefined;
   }
 }
@@ -166,16 +168,4 @@ function extractErrorMessage(text: string): string {
     // Other servers respond with plain text.
   }
   return text.trim().slice(0, 200) || "no message";
-}
-
-/** Parses the headers `retry-after-ms` and `retry-after`, which contains seconds or an HTTP date. */
-function parseRetryAfterMs(headers: Headers): number | undefined {
-  const ms = headers.get("retry-after-ms");
-  const after = headers.get("retry-after");
-  const candidates = [
-    ms === null ? Number.NaN : Number(ms),
-    after === null ? Number.NaN : Number(after) * 1_000,
-    Date.parse(after ?? "") - Date.now(),
-  ];
-  return candidates.find((value) => value >= 0);
 }

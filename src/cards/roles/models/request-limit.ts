@@ -1,5 +1,5 @@
 import type { RoleModel } from "../role-model.ts";
-import { untilAborted } from "../a2a/until-aborted.ts";
+import { untilAborted } from "../../../client/index.ts";
 
 /** Wraps models, so that all wrapped models together have a limited number of requests in flight. */
 export type RequestLimit = (model: RoleModel) => RoleModel;
