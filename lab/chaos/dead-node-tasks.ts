@@ -5,7 +5,7 @@ export async function findTasksOfDeadNodes(database: string): Promise<string[]> 
   const rows = await runTestSql(
     database,
     `SELECT task_id FROM colloquy.task WHERE running AND NOT EXISTS (
-       SELECT 1 FROM colloquy.node WHERE id = lease_node AND expires_at > now())`,
+       SELECT 1 FROM colloquy.node WHERE id = lease_node)`,
   );
   return rows.map(({ task_id }) => String(task_id));
 }

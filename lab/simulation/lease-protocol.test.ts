@@ -7,6 +7,6 @@ it("no interleaving of two nodes and two tasks breaks the lease protocol, or lea
   expect(stateCount).toBeGreaterThan(1000);
 });
 
-it.each([{ checksEpoch: false }, { checksExpiry: false }])("the exploration notices %j", (missing) => {
+it.each([{ checksEpoch: false }, { checksNodes: false }])("the exploration notices %j", (missing) => {
   expect(exploreProtocol({ ...ALL_RULES, ...missing }).violation).toBeDefined();
 });

@@ -19,7 +19,7 @@ interface TaskState {
 }
 
 interface NodeState {
-  /** True while the lease row of the node has not expired. */
+  /** True while the node has a row. Other nodes delete the row of a silent node. */
   readonly isLeased: boolean;
   /** Epoch and sequence number that the node believes to hold, by task. */
   readonly beliefs: readonly (undefined | { readonly epoch: number; readonly seq: number })[];
@@ -34,7 +34,7 @@ export interface ProtocolState {
 /** Conditions of the protocol. Each can be left out to show that the exploration notices its absence. */
 export interface ProtocolRules {
   readonly checksEpoch: boolean;
-  readonly checksExpiry: boolean;
+  readonly checksNodes: boolean;
 }
 
 export interface ProtocolStep {
@@ -44,7 +44,7 @@ export interface ProtocolStep {
   readonly violation?: string;
 }
 
-export const ALL_RULES: ProtocolRules = { checksEpoch: true, checksExpiry: true };
+export const ALL_RULES: ProtocolRules = { checksEpoch: true, checksNodes: true };
 /** Bounds of the state space. */
 const MAX_SEQ = 2;
 const MAX_EPOCH = 1;
@@ -65,9 +65,9 @@ export function listProtocolSteps(state: ProtocolState, rules: ProtocolRules = A
 
 function listNodeSteps(state: ProtocolState, at: number, node: NodeState): ProtocolStep[] {
   return [
-    { name: `n${at} expires`, state: withNode(state, at, { isLeased: false }) },
+    { name: `n${at} is silent`, state: withNode(state, at, { isLeased: false }) },
     { name: `n${at} renews`, state: withNode(state, at, { isLeased: true }) },
-    // A crash: a new process has a new row, and the row of the old process expires.
+    // A crash: a new process has a new row, and other nodes delete the row of the old process.
     ...(node.isLeased
       ? []
       : [{ name: `n${at} forgets`, state: withNode(state, at, { beliefs: [undefined, undefined] }) }]),
@@ -91,7 +91,7 @@ function listTaskSteps(state: ProtocolState, at: number, task: number, rules: Pr
     } else if (!isRunning) send("a start", { task, epoch, seq, endsTurn: false });
   }
   const isHolderAlive = holder !== undefined && (state.nodes[holder] as NodeState).isLeased;
-  if (isRunning && epoch < MAX_EPOCH && !(rules.checksExpiry && isHolderAlive)) {
+  if (isRunning && epoch < MAX_EPOCH && !(rules.checksNodes && isHolderAlive)) {
     const claimed = withTask(state, task, { epoch: epoch + 1, holder: at });
     const violation =
       isHolderAlive && holder !== at ? { violation: `n${at} claims t${task} of the living n${holder}` } : {};

@@ -28,8 +28,13 @@ export type PlantedMutant =
 
 export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   { name: "no epoch check", defects: { ignoresEpochs: true }, firstSeed: 190 },
-  { name: "lease by local clock", defects: { claimsByLocalClock: true } },
-  { name: "lease that ends early", defects: { expiresEarly: true } },
+  { name: "lease by the clock of the database", defects: { expiresByDatabaseClock: true } },
+  {
+    name: "lease that ends early",
+    file: "src/stores/postgres/node-renewals.ts",
+    find: "time - seenAt >= leaseMs)",
+    replace: "time - seenAt >= leaseMs / 6)",
+  },
   {
     name: "early release",
     file: "src/engine/active-task.ts",

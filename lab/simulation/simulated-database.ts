@@ -10,6 +10,7 @@ import type {
 import { MemoryStore } from "../../src/stores/index.ts";
 import { computeScopeKey } from "../../src/stores/postgres/scope-key.ts";
 import type { ChangedTaskRow } from "../../src/stores/postgres/statements/read-changes.ts";
+import type { RenewedNodeRow } from "../../src/stores/postgres/statements/renew-node.ts";
 import type { PromiseChecks } from "./promise-checks.ts";
 import { SimulatedTaskRequests } from "./simulated-task-requests.ts";
 import { SimulatedWebhookLeases } from "./simulated-webhook-leases.ts";
@@ -18,10 +19,8 @@ import { SimulatedWebhookLeases } from "./simulated-webhook-leases.ts";
 export interface DatabaseDefects {
   /** Appends of a writer whose task another node has claimed are accepted. */
   readonly ignoresEpochs?: boolean;
-  /** A claim compares the end of a lease with the clock of the claiming node. */
-  readonly claimsByLocalClock?: boolean;
-  /** A lease ends as soon as its node has missed a single renewal. */
-  readonly expiresEarly?: boolean;
+  /** A lease ends on the clock of the database. */
+  readonly expiresByDatabaseClock?: boolean;
 }
 
 /** The columns of a task that the protocol of leases reads. */
@@ -36,8 +35,10 @@ export interface LeaseRow {
 }
 
 interface NodeRow {
-  expiresAt: number;
-  leaseMs: number;
+  readonly renewal: number;
+  readonly leaseMs: number;
+  /** Time of the database at which the leases end, which only a defect uses. */
+  readonly expiresAt: number;
 }
 
 /**
@@ -167,13 +168,19 @@ export class SimulatedDatabase {
       .map(({ scope, taskId }) => ({ scope, taskId }));
   }
 
-  /** Registers a node, or extends its leases. Returns true if another node is alive. */
-  renewNode(node: string, leaseMs: number): boolean {
-    const expiresAt = this.#getTime() + leaseMs;
-    this.#nodes.set(node, { expiresAt, leaseMs });
-    this.#checks?.recordRenewal(node, expiresAt);
+  /** Registers a node, or renews its leases. Returns the other nodes. */
+  renewNode(node: string, renewal: number, leaseMs: number): RenewedNodeRow[] {
+    this.#nodes.set(node, { renewal, leaseMs, expiresAt: this.#getTime() + leaseMs });
+    this.#checks?.recordRenewal(node, leaseMs);
     this.requests.deleteExpired();
-    return [...this.#nodes.keys()].some((other) => other !== node && this.#isAlive(other));
+    return [...this.#nodes]
+      .filter(([id]) => id !== node)
+      .map(([id, other]) => ({
+        id,
+        renewal: other.renewal,
+        lease_ms: other.leaseMs,
+        holds_turns: [...this.#leases.values()].some((lease) => lease.isRunning && lease.node === id),
+      }));
   }
 
   deleteNode(node: string): void {
@@ -181,19 +188,23 @@ export class SimulatedDatabase {
     this.#checks?.recordNodeEnd(node);
   }
 
-  /** Claims tasks of the agent. `localTime` is the clock of the node, which only a defect uses. */
+  /** Deletes the nodes that have not renewed their leases since the given renewals. */
+  deleteSilentNodes(nodes: readonly string[], renewals: readonly number[]): void {
+    for (const [at, node] of nodes.entries())
+      if (this.#nodes.get(node)?.renewal === renewals[at]) this.#nodes.delete(node);
+  }
+
   async claim(
     node: string,
     agent: string,
     limit: number,
-    localTime: number,
     which?: "lost" | "waiting",
   ): Promise<ClaimedTask[]> {
     const claimed: ClaimedTask[] = [];
     for (const task of await this.tasks.listUnfinished()) {
       if (claimed.length === limit) break;
       const lease = this.#leases.get(toTaskKey(computeScopeKey(task.scope), task.taskId));
-      if (!lease || task.scope.agent !== agent || !this.#isClaimable(node, lease, localTime)) continue;
+      if (!lease || task.scope.agent !== agent || !this.#isClaimable(node, lease)) continue;
       if (which !== undefined && (which === "waiting") !== (lease.node === undefined)) continue;
       this.#checks?.checkClaim(node, task);
       lease.epoch++;
@@ -243,12 +254,8 @@ export class SimulatedDatabase {
     });
   }
 
-  #isClaimable(claimant: string, { isRunning, node }: LeaseRow, localTime: number): boolean {
-    if (!isRunning || node === claimant) return false;
-    const row = node === undefined ? undefined : this.#nodes.get(node);
-    if (!row) return true;
-    const expiresAt = this.#defects.expiresEarly ? row.expiresAt - (row.leaseMs * 5) / 6 : row.expiresAt;
-    return expiresAt <= (this.#defects.claimsByLocalClock ? localTime : this.#getTime());
+  #isClaimable(claimant: string, { isRunning, node }: LeaseRow): boolean {
+    return isRunning && node !== claimant && !this.#isAlive(node);
   }
 
   /** Returns true for a turn that another living node runs, and for a turn that waits for a node. */
@@ -257,7 +264,8 @@ export class SimulatedDatabase {
   }
 
   #isAlive(node: string | undefined): boolean {
-    return node !== undefined && (this.#nodes.get(node)?.expiresAt ?? 0) > this.#getTime();
+    const row = node === undefined ? undefined : this.#nodes.get(node);
+    return row !== undefined && (!this.#defects.expiresByDatabaseClock || row.expiresAt > this.#getTime());
   }
 }
 

@@ -59,7 +59,7 @@ export class SimulatedStore implements ServerStore {
     this.#database = database;
     this.#run = run;
     const runOrReport: StatementRunner = (name, statement) => this.#runOrReport(name, statement);
-    const connection = createStatementConnection(database, runOrReport, clock);
+    const connection = createStatementConnection(database, runOrReport);
     this.#leases = new PostgresTaskLeases(connection, leaseMs, () => clock.monotonic());
     this.turns = Object.assign(this.#leases, {
       listQueued: () => runOrReport("list queued", () => database.listQueuedTasks(this.#leases.node)),

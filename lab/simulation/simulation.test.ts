@@ -24,7 +24,7 @@ describe("a simulation of several nodes", () => {
   );
 
   it("shrinks a schedule to the actions that break the promise", async () => {
-    const options = { seed: 1, defects: { expiresEarly: true } };
+    const options = { seed: 1, defects: { expiresByDatabaseClock: true } };
     let result = await runSimulation(options);
     while (!result.broken) result = await runSimulation({ ...options, seed: ++options.seed });
     const shrunk = await shrinkSchedule(options, result);

@@ -86,6 +86,8 @@ class Simulation {
   readonly #nodes: SimulatedNode[];
   readonly #clients: SimulatedClients;
   readonly #chance: Chance;
+  /** Difference in milliseconds between the clock of the database and the virtual time. */
+  #databaseClockOffsetMs = 0;
   readonly #processNames = new Map<string, string>();
   #actionCount = 0;
   #plannedFaultCount = 0;
@@ -102,7 +104,11 @@ class Simulation {
     this.#chance = chance;
     const getTime = (): number => this.#time.now;
     this.#checks = new PromiseChecks(getTime, cancelGraceMs, policy.afterRestart);
-    this.#database = new SimulatedDatabase(getTime, this.#checks, options.defects);
+    this.#database = new SimulatedDatabase(
+      () => getTime() + this.#databaseClockOffsetMs,
+      this.#checks,
+      options.defects,
+    );
     this.#receiver = new WebhookReceiver(this.#time, chance, this.#checks);
     const surroundings: ProcessSurroundings = {
       time: this.#time,
@@ -215,6 +221,9 @@ class Simulation {
   #injectShared(action: Exclude<FaultAction, { node: number }>, end: (stop: () => void) => void): void {
     const faults = this.#faults;
     switch (action.kind) {
+      case "database clock jump":
+        this.#databaseClockOffsetMs += action.byMs;
+        return;
       case "database outage":
         faults.isDatabaseDown = true;
         return end(() => (faults.isDatabaseDown = false));
@@ -247,7 +256,8 @@ class Simulation {
     const { leaseMs, queryTimeoutMs } = this.#settings;
     // A late statement can extend the lease of a dead node, and a lost statement ends with its timeout.
     const lateMs = Math.max(0, lastArrivalAt - this.#time.now);
-    const deadlineMs = lateMs + leaseMs + MAX_RECOVERY_MS + queryTimeoutMs;
+    // A living node can read the last renewal of a dead node at its next renewal, and sees the silence at another one.
+    const deadlineMs = lateMs + (4 / 3) * leaseMs + MAX_RECOVERY_MS + queryTimeoutMs;
     this.#time.schedule("recovery deadline", deadlineMs, () => {
       void this.#checkAbandonedTasks();
     });

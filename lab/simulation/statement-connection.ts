@@ -1,4 +1,4 @@
-import type { Clock, TaskScope } from "../../src/engine/index.ts";
+import type { TaskScope } from "../../src/engine/index.ts";
 import type { PostgresStatement } from "../../src/stores/postgres/define-statement.ts";
 import type { PostgresConnection } from "../../src/stores/postgres/postgres-pool.ts";
 import { ANSWER_TASK_REQUEST } from "../../src/stores/postgres/statements/answer-task-request.ts";
@@ -7,7 +7,7 @@ import {
   CLAIM_TASKS,
   CLAIM_WAITING_TASKS,
 } from "../../src/stores/postgres/statements/claim-tasks.ts";
-import { DELETE_NODES } from "../../src/stores/postgres/statements/delete-nodes.ts";
+import { DELETE_NODE, DELETE_SILENT_NODES } from "../../src/stores/postgres/statements/delete-nodes.ts";
 import { DELETE_TASK_REQUEST } from "../../src/stores/postgres/statements/delete-task-request.ts";
 import { FIND_FORGOTTEN_LEASES } from "../../src/stores/postgres/statements/find-forgotten-leases.ts";
 import { FIND_LOST_LEASES } from "../../src/stores/postgres/statements/find-lost-leases.ts";
@@ -31,7 +31,6 @@ type StatementHandler = (parameters: readonly unknown[]) => unknown;
 export function createStatementConnection(
   database: SimulatedDatabase,
   run: StatementRunner,
-  clock: Clock,
 ): PostgresConnection {
   const handlers = new Map<string, StatementHandler>();
   const handle = <const Parameters extends readonly unknown[], Row>(
@@ -42,8 +41,12 @@ export function createStatementConnection(
       name,
       (parameters) => handler(...([...parameters] as unknown as [...Parameters])) ?? [],
     );
-  handle(RENEW_NODE, (node, leaseMs) => [{ has_other_nodes: database.renewNode(node, leaseMs) }]);
-  handle(DELETE_NODES, (node) => database.deleteNode(node));
+  handle(RENEW_NODE, (node, renewal, leaseMs) => {
+    const others = database.renewNode(node, renewal, leaseMs);
+    return others.map((row) => ({ ...row, waiting_turns: 0 }));
+  });
+  handle(DELETE_NODE, (node) => database.deleteNode(node));
+  handle(DELETE_SILENT_NODES, (nodes, renewals) => database.deleteSilentNodes(nodes, renewals));
   handle(RELEASE_LEASE, (node, scopeKey, taskId, epoch) =>
     database.release(node, toTaskKey(scopeKey, taskId), epoch),
   );
@@ -57,7 +60,7 @@ export function createStatementConnection(
   );
   const handleClaim = (statement: typeof CLAIM_TASKS, which?: "lost" | "waiting"): void =>
     handle(statement, async (node, agent, limit) => {
-      const claimed = await database.claim(node, agent, limit, clock.now(), which);
+      const claimed = await database.claim(node, agent, limit, which);
       return claimed.map(
         ({ scope, taskId, contextId, seq, state, timestamp, turn, epoch, isCancelRequested }) => ({
           ...toScopeRow(scope),

@@ -47,7 +47,7 @@ interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
  */
 export class TaskRecovery {
   readonly #context: TaskRecoveryServiceDependencies;
-  readonly #leases: Pick<TurnStore, keyof ProcessLeases | "waitingTurnPollMs">;
+  readonly #leases: Pick<TurnStore, keyof ProcessLeases | "waitingTurnPollMs" | "watchOtherNodes">;
   #leasesToRelease: LeaseToRelease[] = [];
   #currentRelease: Promise<void> | undefined;
   /** Tasks that this node has abandoned and not settled yet. */
@@ -103,6 +103,7 @@ export class TaskRecovery {
     if (!this.#context.startsTurns()) return;
     await this.#currentPass;
     await this.releaseAbandonedLeases();
+    await this.#leases.watchOtherNodes?.();
     await this.#recoverAllLostTasks();
     await this.startWaitingTurns();
     await this.#startQueuedTurns();

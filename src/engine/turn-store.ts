@@ -61,6 +61,11 @@ export interface TurnStore {
    */
   getTimeUntilFence?(): number;
   /**
+   * Waits until this node knows of each other node with turns whether the node is alive, which takes a new node up to the
+   * length of a lease. A serverless host may start a process for one call, and end the process afterwards.
+   */
+  watchOtherNodes?(): Promise<void>;
+  /**
    * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older
    * epoch is ignored.
    */

@@ -74,6 +74,7 @@ describe.skipIf(dump === undefined)("a backup with pg_dump", () => {
     const claimed = new Set<string>();
     await expect
       .poll(async () => {
+        await restored.turns.renew();
         for (const { taskId } of await restored.turns.claim(aliceTestTaskScope.agent, 100))
           claimed.add(taskId);
         return claimed.size;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type {
   AppendRefusal,
   ClaimedTask,
@@ -12,32 +13,34 @@ import type {
 } from "../../engine/index.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
+import { NodeRenewals } from "./node-renewals.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
 import { decodeScopeRow, decodeUnfinishedTaskRow } from "./postgres-task-reader.ts";
 import { computeScopeKey } from "./scope-key.ts";
 import { CLAIM_LOST_TASKS, CLAIM_TASKS, CLAIM_WAITING_TASKS } from "./statements/claim-tasks.ts";
-import { DELETE_NODES } from "./statements/delete-nodes.ts";
+import { DELETE_NODE, DELETE_SILENT_NODES } from "./statements/delete-nodes.ts";
 import { FIND_FORGOTTEN_LEASES } from "./statements/find-forgotten-leases.ts";
 import { FIND_LOST_LEASES } from "./statements/find-lost-leases.ts";
 import { IS_TASK_UNCHANGED } from "./statements/is-task-unchanged.ts";
 import { LIST_QUEUED_TASKS } from "./statements/list-queued-tasks.ts";
 import { READ_STEPS } from "./statements/read-steps.ts";
 import { RELEASE_LEASE } from "./statements/release-lease.ts";
-import { RENEW_NODE } from "./statements/renew-node.ts";
+import { RENEW_NODE, type RenewedNodeRow } from "./statements/renew-node.ts";
 
 /** Interval in milliseconds at which a node that starts agents looks for waiting turns. */
 const WAITING_TURN_POLL_MS = 250;
 /** Part of the lease period after which a node that cannot renew its leases stops its turns. */
 const FENCE_AFTER = 0.8;
 /**
- * Number of renewals per lease period. A node misses five renewals before its leases expire. After each renewal, a node
- * claims the tasks of dead nodes, so a task waits at most a sixth of the period after the end of its lease.
+ * Number of renewals per lease period. A node misses five renewals before its leases end. At each renewal, a node reads the
+ * renewals of the others, and then claims the tasks of dead nodes, so a task waits at most two sixths longer than a period.
  */
 const RENEWALS_PER_LEASE = 6;
 
 /**
- * The leases of one node. The node has one row with the end of all of its leases, on the clock of the database. The row
- * of a task names the node that runs its turn. After the end of the leases, every node can claim the tasks.
+ * The leases of one node. The node has one row with the number of its last renewal. The row of a task names the node that
+ * runs its turn. Another node that has seen no renewal for the length of a lease, on its own monotonic clock, deletes the
+ * row of the node. Every node can then claim the tasks.
  */
 export class PostgresTaskLeases implements TurnStore {
   readonly renewIntervalMs: number;
@@ -47,6 +50,9 @@ export class PostgresTaskLeases implements TurnStore {
   #node: string = randomUUID();
   readonly #leaseMs: number;
   readonly #getMonotonicTime: () => number;
+  /** Number of the last renewal. No two renewals of a node have the same number. */
+  #renewalCount = 0;
+  readonly #otherNodes = new NodeRenewals();
   #hasOtherNodes = false;
   #waitingTurnCount = 0;
   /** Monotonic time in milliseconds at which the last successful renewal was requested. */
@@ -129,6 +135,15 @@ export class PostgresTaskLeases implements TurnStore {
 
   getTimeUntilFence(): number {
     return this.#renewedAt + FENCE_AFTER * this.#leaseMs - this.#getMonotonicTime();
+  }
+
+  async watchOtherNodes(): Promise<void> {
+    for (;;) {
+      const waitMs = this.#otherNodes.getTimeUntilKnown(this.#getMonotonicTime());
+      if (waitMs === 0) return;
+      await pause(Math.min(waitMs, this.renewIntervalMs));
+      await this.extend();
+    }
   }
 
   async release(lease: TaskLease): Promise<void> {
@@ -230,10 +245,20 @@ export class PostgresTaskLeases implements TurnStore {
   /** Registers the node with the database, or extends its leases. */
   async extend(): Promise<void> {
     const requestedAt = this.#getMonotonicTime();
-    const [row] = await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
+    const rows = await this.#connection.query(RENEW_NODE, [this.#node, ++this.#renewalCount, this.#leaseMs]);
     this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
-    this.#hasOtherNodes = row?.has_other_nodes ?? false;
-    this.#waitingTurnCount = row?.waiting_turns ?? 0;
+    this.#otherNodes.record(
+      rows.filter((row): row is typeof row & RenewedNodeRow => row.id !== null),
+      this.#getMonotonicTime(),
+    );
+    this.#hasOtherNodes = this.#otherNodes.nodeCount > 0;
+    this.#waitingTurnCount = rows[0]?.waiting_turns ?? 0;
+    const silent = this.#otherNodes.findSilentNodes(this.#getMonotonicTime());
+    if (silent.length === 0) return;
+    await this.#connection.query(DELETE_SILENT_NODES, [
+      silent.map(({ id }) => id),
+      silent.map(({ renewal }) => renewal),
+    ]);
   }
 
   readGauges(): StoreGauges["leases"] {
@@ -252,7 +277,7 @@ export class PostgresTaskLeases implements TurnStore {
     this.#node = randomUUID();
     this.#held.clear();
     this.#renewedAt = -Infinity;
-    await this.#connection.query(DELETE_NODES, [node]);
+    await this.#connection.query(DELETE_NODE, [node]);
   }
 
   #hold(lease: TaskLease): void {

@@ -67,8 +67,7 @@ describe.skipIf(reason)("the text index of several nodes", () => {
     await storeTask(plain as PostgresStore, "living", "late");
     await runTestSql(
       url,
-      `INSERT INTO colloquy.node (id, expires_at)
-        VALUES ('00000000-0000-4000-8000-000000000001', now() + interval '1 hour');
+      `INSERT INTO colloquy.node (id, renewal, lease_ms) VALUES ('00000000-0000-4000-8000-000000000001', 1, 60000);
       DELETE FROM colloquy.task_text_queue;
       DELETE FROM colloquy.task_text;
       INSERT INTO colloquy.task_text_queue (node, task) SELECT '00000000-0000-4000-8000-000000000001', key

@@ -1,7 +1,12 @@
+import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { TestWebhookReceiver } from "../../../src/server/push/test-webhook-receiver.fixture.ts";
 import { createServer, type Server } from "../../../src/server/index.ts";
 import { PostgresStore } from "../../../src/stores/index.ts";
+import {
+  createTestLogAppend,
+  createTestSubmittedTaskEvent,
+} from "../../../src/stores/task-event-logs.fixture.ts";
 import type { Task } from "../../../src/protocol/index.ts";
 import { findTestDatabase } from "../../support/find-test-postgres.ts";
 import { NodeTestAgent, startTestNode } from "./node-pair.ts";
@@ -67,6 +72,21 @@ describe.skipIf(reason)("work that is due", () => {
     const { server, agent } = createWorker();
     agent.answersAtOnce = () => {};
     expect(await server.processDueWork({ timeLimitMs: 1500 })).toMatchObject({ turns: 1, isComplete: false });
+  });
+
+  it("includes the turns of a frozen process, although the processing one has just started [E17, E21]", async () => {
+    const frozen = new PostgresStore(url, { leaseMs: 500 });
+    await frozen.open();
+    const taskId = randomUUID();
+    const scope = { tenant: "", principal: "anonymous", agent: "puppet" };
+    const append = createTestLogAppend(taskId, 0, [createTestSubmittedTaskEvent(taskId)], {
+      hasRunningTurn: true,
+    });
+    await frozen.commit([{ ...append, scope }]);
+    const { server, store } = createWorker();
+    expect(await server.processDueWork()).toMatchObject({ isComplete: true });
+    expect((await store.load(scope, taskId))?.task.status.state).toBe("TASK_STATE_FAILED");
+    await frozen.close();
   });
 
   it("is processed by POST /tick with the token, and only with the token [E21] [SEC-58]", async () => {

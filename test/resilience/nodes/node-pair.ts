@@ -67,14 +67,10 @@ export async function startTestNode(
   return { agent, agentUrl, store, server, errors, client: await connect(agentUrl) };
 }
 
-/** Makes a node stop to renew its leases, and ends them on the clock of the database. Its agents continue to work. */
+/** Makes a node stop to renew its leases, and ends them as if another node had watched it. Its agents continue to work. */
 export async function loseNode(url: string, { store }: Pick<TestNode, "store">): Promise<void> {
   store.turns.renew = () => new Promise(() => {});
-  await runTestSql(
-    url,
-    `UPDATE colloquy.node SET expires_at = now() - interval '1 millisecond'
-     WHERE id IN (SELECT lease_node FROM colloquy.task)`,
-  );
+  await runTestSql(url, `DELETE FROM colloquy.node WHERE id IN (SELECT lease_node FROM colloquy.task)`);
 }
 
 /** Collects the events of a stream in the background. */

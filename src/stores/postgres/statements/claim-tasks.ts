@@ -21,11 +21,11 @@ type ClaimTasksStatement = PostgresStatement<
 const CANDIDATES_PER_CLAIM = 4;
 
 /**
- * True for a task whose lease no living node holds. The row of the claiming node can have expired during a pause of its
- * process. The node runs the turns of its leases, or releases the leases that it does not know.
+ * True for a task whose lease no living node holds. Another node can have deleted the row of the claiming node during a
+ * pause of its process. The node runs the turns of its leases, or releases the leases that it does not know.
  */
 const IS_UNHELD_SQL = `task.lease_node IS DISTINCT FROM $1::uuid AND NOT EXISTS (
-        SELECT 1 FROM colloquy.node AS holder WHERE holder.id = task.lease_node AND holder.expires_at > now()
+        SELECT 1 FROM colloquy.node AS holder WHERE holder.id = task.lease_node
       )`;
 
 /** True for a task without a lease that waits for its first attempt, or whose suspended turn is due. */

@@ -3,12 +3,12 @@ import { WEBHOOK_COLUMNS, WEBHOOK_TABLES, type WebhookRow } from "./select-webho
 
 /** True for a row of `push` whose lease no other living node holds. Parameter 1 is the claiming node. */
 const IS_CLAIMABLE_SQL = `(push.lease_node IS NULL OR push.lease_node = $1::uuid OR NOT EXISTS (
-        SELECT 1 FROM colloquy.node AS holder WHERE holder.id = push.lease_node AND holder.expires_at > now()
+        SELECT 1 FROM colloquy.node AS holder WHERE holder.id = push.lease_node
       ))`;
 
 /** True for a row of `task` unless another living node runs its turn. A suspended, waiting, or lost turn has no such node. */
 const IS_FREE_OF_TURNS_SQL = `(NOT task.running OR task.lease_node IS NULL OR task.lease_node = $1::uuid OR NOT EXISTS (
-        SELECT 1 FROM colloquy.node AS runner WHERE runner.id = task.lease_node AND runner.expires_at > now()
+        SELECT 1 FROM colloquy.node AS runner WHERE runner.id = task.lease_node
       ))`;
 
 /**

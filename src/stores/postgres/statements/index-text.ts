@@ -21,7 +21,7 @@ export const FIND_QUEUED_TEXT: PostgresStatement<
   `SELECT queued.key AS queue_key, task.key, task.tenant, task.principal, task.agent, task.task_id
   FROM colloquy.task_text_queue AS queued JOIN colloquy.task AS task ON task.key = queued.task
   WHERE queued.node = $1::uuid OR NOT EXISTS (
-    SELECT 1 FROM colloquy.node AS owner WHERE owner.id = queued.node AND owner.expires_at > now()
+    SELECT 1 FROM colloquy.node AS owner WHERE owner.id = queued.node
   )
   ORDER BY queued.key LIMIT $2::int`,
 );

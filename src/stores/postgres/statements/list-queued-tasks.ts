@@ -10,6 +10,6 @@ export const LIST_QUEUED_TASKS: PostgresStatement<
   FROM (SELECT DISTINCT task FROM colloquy.queued_turn) AS queue JOIN colloquy.task AS task ON task.key = queue.task
   WHERE NOT (task.running AND EXISTS (
     SELECT 1 FROM colloquy.node AS holder
-    WHERE holder.id = task.lease_node AND holder.id <> $1::uuid AND holder.expires_at > now()
+    WHERE holder.id = task.lease_node AND holder.id <> $1::uuid
   ))`,
 );

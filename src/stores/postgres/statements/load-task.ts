@@ -42,7 +42,7 @@ export const LOAD_TASK: PostgresStatement<
   `WITH loaded AS MATERIALIZED (
     SELECT key, seq, epoch, running, lease_node IS NULL OR EXISTS (
         SELECT 1 FROM colloquy.node AS holder
-        WHERE holder.id = task.lease_node AND holder.id <> $3::uuid AND holder.expires_at > now()
+        WHERE holder.id = task.lease_node AND holder.id <> $3::uuid
       ) AS is_held
     FROM colloquy.task AS task WHERE task_id = $2 AND scope = $1::uuid
   )

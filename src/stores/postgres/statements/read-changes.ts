@@ -16,7 +16,7 @@ export interface ChangedTaskRow {
  */
 const TURN_STATUS_SQL = `CASE
       WHEN task.running AND (task.lease_node IS NULL OR EXISTS (
-        SELECT 1 FROM colloquy.node AS holder WHERE holder.id = task.lease_node AND holder.expires_at > now()
+        SELECT 1 FROM colloquy.node AS holder WHERE holder.id = task.lease_node
       )) THEN 'running'
       WHEN task.running THEN 'awaiting-recovery'
       WHEN EXISTS (SELECT 1 FROM colloquy.queued_turn AS queued_turn WHERE queued_turn.task = task.key) THEN 'running'
