@@ -287,7 +287,7 @@ describe("the recovery of tasks", () => {
     await advanceInSteps(clock, 5000);
     expect(runs.map(({ run }) => run.signal.aborted)).toEqual([true, true]);
     expect(await Promise.all(outcomes)).toEqual(["UNAVAILABLE", "UNAVAILABLE"]);
-    const message: unknown = expect.stringMatching(/taken over .* 2 tasks: \S+, \S+$/);
+    const message: unknown = expect.stringMatching(/leases .* 2 tasks: \S+, \S+$/);
     expect(errors).toMatchObject([{ message }]);
   });
 

@@ -94,7 +94,7 @@ export class TaskRecovery {
 
   /** Called when `startsTurns` has become false. The service continues to renew and release the leases of its node. */
   stopStartingTurns(): void {
-    this.#releaseSuspectTurns();
+    this.#leasesToRelease.push(...this.#suspectTurns.takeAll().map((lease) => ({ lease })));
     this.#waitingTurnPoller?.stop(createServerClosingError());
   }
 
@@ -104,9 +104,13 @@ export class TaskRecovery {
     await this.#currentPass;
     await this.releaseAbandonedLeases();
     await this.#leases.watchOtherNodes?.();
+    await this.#startAllTurns();
+  }
+
+  async #startAllTurns(): Promise<void> {
     await this.#recoverAllLostTasks();
-    await this.startWaitingTurns();
-    await this.#startQueuedTurns();
+    if (this.#waitingTurnPoller) await this.startWaitingTurns();
+    if (this.#state === "started") await this.#startQueuedTurns();
   }
 
   /**
@@ -153,8 +157,7 @@ export class TaskRecovery {
   /** Stops the service. The service starts no more turns. */
   stop(): void {
     this.#state = "stopped";
-    this.#releaseSuspectTurns();
-    this.#waitingTurnPoller?.stop(createServerClosingError());
+    this.stopStartingTurns();
     this.#fence.stop();
     this.#cancelTimer();
   }
@@ -242,11 +245,7 @@ export class TaskRecovery {
     try {
       await this.releaseAbandonedLeases();
       await this.#abandonLostTasks();
-      if (this.#context.startsTurns()) {
-        await this.#recoverAllLostTasks();
-        if (this.#waitingTurnPoller) await this.startWaitingTurns();
-        if (this.#state === "started") await this.#startQueuedTurns();
-      }
+      if (this.#context.startsTurns()) await this.#startAllTurns();
       this.#failedPasses = 0;
       this.#lostTaskIds.clear();
     } catch (error) {
@@ -265,7 +264,7 @@ export class TaskRecovery {
       // A newer turn of this node can hold a newer lease of the task.
       if (task && task.lease.epoch <= epoch) lost.push(task);
     }
-    abandonTasks(lost, "conflict", "Other servers have taken over running tasks", observer);
+    abandonTasks(lost, "conflict", observer);
   }
 
   async #recoverAllLostTasks(): Promise<void> {
@@ -305,7 +304,7 @@ export class TaskRecovery {
     await this.#suspectTurns.add(suspects);
     const count = this.#suspectTurns.waitingCount;
     if (suspects.length === 0 || count === 0) return;
-    const message = `${count} tasks start in groups, because their server died in two attempts: ${formatTaskIds(suspects)}`;
+    const message = `${count} tasks start in groups, because their server died twice: ${formatTaskIds(suspects)}`;
     this.#context.observer.onWarning?.({ where: "recovery", message });
   }
 
@@ -319,10 +318,6 @@ export class TaskRecovery {
       const turn = tasks.find(scope, taskId)?.currentTurn;
       return turn ? new Promise((resolve) => turn.onEnd(resolve)) : Promise.resolve();
     });
-  }
-
-  #releaseSuspectTurns(): void {
-    this.#leasesToRelease.push(...this.#suspectTurns.takeAll().map((lease) => ({ lease })));
   }
 
   async #recoverAll(claimed: readonly ClaimedTask[]): Promise<void> {
@@ -344,15 +339,10 @@ export class TaskRecovery {
 }
 
 /** Stops the turns of tasks that other nodes can run, and reports the tasks together. */
-function abandonTasks(
-  tasks: readonly ActiveTask[],
-  cause: AppendRefusal | Error,
-  what: string,
-  observer: Observer,
-): void {
+function abandonTasks(tasks: readonly ActiveTask[], cause: AppendRefusal | Error, observer: Observer): void {
   if (tasks.length === 0) return;
   for (const task of tasks) task.onCommitFailed(cause, true);
-  const text = `${what}, because leases were not renewed in time; check the database, and this server for stalls. ${tasks.length} tasks: ${formatTaskIds(tasks)}`;
+  const text = `Running tasks were stopped, because their leases were not renewed in time; check the database, and this server for stalls. ${tasks.length} tasks: ${formatTaskIds(tasks)}`;
   observer.onError?.({ where: "recovery", error: new A2AError("UNAVAILABLE", text) });
 }
 
@@ -406,6 +396,6 @@ export class LeaseFence {
     const cause = new Error("The server could not renew the leases of its tasks in time.");
     const { tasks, observer } = this.#context;
     const running = tasks.list().filter((task) => task.mustKeepTurnInStore);
-    abandonTasks(running, cause, "This server stopped its running agents", observer);
+    abandonTasks(running, cause, observer);
   }
 }
