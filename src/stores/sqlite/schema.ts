@@ -7,9 +7,11 @@
  * docs/decisions/008-sqlite-layout.md explains the layout of the tables.
  *
  * `running` is 1 from the append that begins a turn to the append that ends the turn, whatever the state of the task.
- * `epoch` is the number of claims. `task_by_state` and `task_by_context` sort by state before time, so that a list with
- * or without a state reads only the index entries of its page. New entries of `task_ended`, `task_waiting`, and
- * `message_task` are appended at the end of the index, so that these indexes add little to the cost of a commit.
+ * `epoch` is the number of claims. The indexes sort by state before time, so that a list with or without a state reads
+ * only the index entries of its page. A task with a running turn is in `task_running` instead of `task_by_state` and
+ * `task_stopped`, so that the start of a turn changes few pages. The conditions of the indexes are cheap, because SQLite
+ * evaluates them for each append. For a condition with IN, SQLite builds a table in memory each time. `task_stopped`
+ * lists the tasks of all callers, for retention and for operators.
  *
  * `artifact_references` contains the references of a snapshot to artifact content in the log, as JSON. The restored task
  * needs the log rows from `first_referenced_seq` on. Both columns are NULL for a snapshot with all content.
@@ -34,13 +36,10 @@ const CREATE_TASK_TABLES_SQL = `
     epoch INTEGER NOT NULL DEFAULT 0,
     UNIQUE (scope, task_id)
   );
-  CREATE INDEX task_by_state ON task (scope, state, timestamp, task_id);
+  CREATE INDEX task_by_state ON task (scope, state, timestamp, task_id) WHERE running = 0;
   CREATE INDEX task_by_context ON task (scope, context_id, state, timestamp, task_id);
-  CREATE INDEX task_running ON task (key) WHERE running = 1;
-  CREATE INDEX task_ended ON task (timestamp)
-    WHERE state IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED');
-  CREATE INDEX task_waiting ON task (timestamp)
-    WHERE state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED');
+  CREATE INDEX task_running ON task (scope, state, timestamp, task_id) WHERE running = 1;
+  CREATE INDEX task_stopped ON task (state, timestamp, scope) WHERE running = 0;
   CREATE TABLE task_count (
     scope INTEGER NOT NULL,
     state TEXT NOT NULL,

@@ -70,13 +70,10 @@ export function createSqlPushStore({ read, writePush }: SqlAccess): PushStore {
   };
 }
 
-export function createSqlTaskOverview(
-  { read, write, isInDoubt }: SqlAccess,
-  textIndex: TextIndex,
-): TaskOverview {
+export function createSqlTaskOverview({ read, isInDoubt }: SqlAccess, textIndex: TextIndex): TaskOverview {
   return {
     textIndex,
-    prepareForAllCallers: () => write(({ overviewReader }) => overviewReader.createIndexForAllCallers()),
+    prepareForAllCallers: async () => {},
     list: (query) =>
       read(
         ({ overviewReader }) => overviewReader.list(query),

@@ -15,6 +15,7 @@ import {
 } from "../task-event-logs.fixture.ts";
 import { commitTestAppendExpectingSuccess } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+import { buildStoppedTasksSql } from "./task-deleter.ts";
 
 const BUDGET = { budgetMs: 60_000 };
 
@@ -38,14 +39,11 @@ describe("deletions in a SQLite file", () => {
   it("find old tasks and the message ids of a task through indexes", () => {
     const explain = (sql: string): string =>
       JSON.stringify(store.getDatabase().prepare(`EXPLAIN QUERY PLAN ${sql}`).all());
-    const ended =
-      "state IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')";
-    const plan = explain(
-      `SELECT task.key FROM task JOIN scope ON scope.key = task.scope
-       WHERE ${ended} AND timestamp < 'b' AND (timestamp, task.key) > ('a', 1) ORDER BY timestamp, task.key`,
-    );
-    expect(plan).toContain("SEARCH task USING INDEX task_ended");
-    expect(plan).not.toContain("TEMP B-TREE");
+    const plan = explain(buildStoppedTasksSql("ended"));
+    expect(
+      plan.match(/SEARCH task USING (?:COVERING )?INDEX task_stopped \(state=\? AND timestamp>/g),
+    ).toHaveLength(4);
+    expect(plan).not.toMatch(/SCAN task(?! USING (?:COVERING )?INDEX task_running")/);
     expect(explain("DELETE FROM message WHERE task = 1")).toContain("INDEX message_task");
   });
 

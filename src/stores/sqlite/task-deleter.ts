@@ -6,8 +6,9 @@ import type {
   TaskDeletionOptions,
   TaskSelector,
 } from "../../engine/index.ts";
-import type { TaskState } from "../../protocol/index.ts";
+import { isInterrupted, isTerminal, TASK_STATES, type TaskState } from "../../protocol/index.ts";
 import { deleteInOrder } from "../delete-in-order.ts";
+import { buildUnionSql } from "./build-union-sql.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
@@ -27,13 +28,13 @@ const KEPT_FREE_SHARE = 0.1;
 const MIN_KEPT_FREE_PAGES = 256;
 const AUTO_VACUUM_INCREMENTAL = 2;
 
-const STATES = {
-  ended: "'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'",
-  waiting: "'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'",
+const STATES: Record<StoppedTaskQuery["status"], readonly TaskState[]> = {
+  ended: TASK_STATES.filter(isTerminal),
+  waiting: TASK_STATES.filter(isInterrupted),
 };
 
 const SELECT_DELETABLE_TASKS = `
-  SELECT task.key AS key, tenant, principal, agent, task_id AS taskId, state, timestamp,
+  SELECT task.key AS key, tenant, principal, agent, task_id AS taskId, state, task.timestamp AS timestamp,
     EXISTS (SELECT 1 FROM log WHERE log.task = task.key) AS hasEvents,
     EXISTS (SELECT 1 FROM push WHERE push.task = task.key AND push.owing = 1) AS hasPendingWebhooks`;
 
@@ -90,13 +91,9 @@ export class TaskDeleter {
     this.#snapshotTable = snapshotTable;
     this.#writer = writer;
     this.#taskCounts = taskCounts;
-    const selectStopped = (states: string): SqlStatement =>
-      db.prepare(
-        `${SELECT_DELETABLE_TASKS} FROM task JOIN scope ON scope.key = task.scope
-         WHERE state IN (${states}) AND timestamp < ? AND (timestamp, task.key) > (?, ?)
-         ORDER BY timestamp, task.key LIMIT ?`,
-      );
-    this.#selectStopped = { ended: selectStopped(STATES.ended), waiting: selectStopped(STATES.waiting) };
+    const selectStopped = (status: StoppedTaskQuery["status"]): SqlStatement =>
+      db.prepare(buildStoppedTasksSql(status, db.maxUnionTerms));
+    this.#selectStopped = { ended: selectStopped("ended"), waiting: selectStopped("waiting") };
     this.#selectCoverage = db.prepare(
       `SELECT task.seq AS seq, coalesce(snapshot.seq, 0) AS coveredSeq, coalesce(octet_length(snapshot.json), 0) AS size,
          first_referenced_seq AS firstReferencedSeq
@@ -122,7 +119,12 @@ export class TaskDeleter {
   }
 
   listStoppedTasks({ status, before, after, limit }: StoppedTaskQuery): DeletableTask[] {
-    const rows = this.#selectStopped[status].all(before, after?.timestamp ?? "", after?.key ?? 0, limit);
+    const rows = this.#selectStopped[status].all({
+      $before: before,
+      $afterTimestamp: after?.timestamp ?? "",
+      $afterKey: after?.key ?? 0,
+      $limit: limit,
+    });
     return rows.map((row) => decodeDeletableTaskRow(row as unknown as DeletableTaskRow));
   }
 
@@ -252,6 +254,26 @@ export class TaskDeleter {
   #readPragma(name: string): number {
     return this.#db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
   }
+}
+
+/**
+ * Builds the query for the oldest tasks in some states. SQLite merges one range of `task_stopped` per state with the few
+ * tasks whose turn has not ended.
+ */
+export function buildStoppedTasksSql(status: StoppedTaskQuery["status"], maxUnionTerms?: number): string {
+  const states = STATES[status].map((state) => `'${state}'`);
+  const ranges = [
+    ...states.map((state) => `task_stopped WHERE running = 0 AND state = ${state}`),
+    `task_running WHERE running = 1 AND state IN (${states.join(", ")})`,
+  ].map(
+    (source) =>
+      `SELECT key, timestamp FROM task INDEXED BY ${source}
+       AND timestamp < $before AND (timestamp, key) > ($afterTimestamp, $afterKey)`,
+  );
+  return `${SELECT_DELETABLE_TASKS}
+    FROM (${buildUnionSql(ranges, "ORDER BY timestamp, key LIMIT $limit", maxUnionTerms)}) AS page
+      JOIN task ON task.key = page.key JOIN scope ON scope.key = task.scope
+    ORDER BY task.timestamp, task.key`;
 }
 
 function decodeDeletableTaskRow({

@@ -64,16 +64,22 @@ export function buildTaskCountSql(conditions: TaskListConditions): string {
   return `SELECT count(*) AS count FROM (${ranges})`;
 }
 
-/** Builds one SELECT per state, because the indexes sort by state before time. */
+/**
+ * Builds the SELECTs of index ranges. The indexes sort by state before time. The index by context also contains the tasks
+ * with a running turn.
+ */
 function buildIndexRanges(
   columns: string,
   { states, hasContextId, hasStatusSince }: TaskListConditions,
 ): string[] {
-  const index = hasContextId ? "task_by_context" : "task_by_state";
-  const context = hasContextId ? " AND context_id = $contextId" : "";
+  const sources = hasContextId
+    ? ["task_by_context WHERE context_id = $contextId"]
+    : ["task_by_state WHERE running = 0", "task_running WHERE running = 1"];
   const since = hasStatusSince ? " AND timestamp >= $statusSince" : "";
-  return states.map(
-    (state) =>
-      `SELECT ${columns} FROM task INDEXED BY ${index} WHERE scope = $scope AND state = '${state}'${context}${since}`,
+  return states.flatMap((state) =>
+    sources.map(
+      (source) =>
+        `SELECT ${columns} FROM task INDEXED BY ${source} AND scope = $scope AND state = '${state}'${since}`,
+    ),
   );
 }

@@ -3,12 +3,7 @@ import { LruCache } from "../../base/data-structures/index.ts";
 import type { TaskScope } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { parseTextQuery, type TextQuery } from "../task-words.ts";
-import {
-  buildAllCallersSql,
-  buildScopeSql,
-  buildTextSql,
-  CREATE_OVERVIEW_INDEX_SQL,
-} from "./task-overview-sql.ts";
+import { buildAllCallersSql, buildScopeSql, buildTextSql } from "./task-overview-sql.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskOverviewEntry, TaskOverviewPage, TaskOverviewQuery } from "../server-store.ts";
 
@@ -37,11 +32,6 @@ export class TaskOverviewReader {
   constructor(db: SqlDatabase, scopeTable: TaskOwnerScopeTable) {
     this.#db = db;
     this.#scopeTable = scopeTable;
-  }
-
-  /** Creates the index for lists of the tasks of all callers. Takes about 2 seconds for a million tasks. */
-  createIndexForAllCallers(): void {
-    this.#db.exec(CREATE_OVERVIEW_INDEX_SQL);
   }
 
   list(query: TaskOverviewQuery): TaskOverviewPage {

@@ -8,13 +8,6 @@ const MATCHES_TEXT_SQL = `task.key IN (
   SELECT rowid FROM task_text_words WHERE task_text_words MATCH $text ORDER BY rowid DESC LIMIT 20000
 )`;
 
-/**
- * Index for lists of the tasks of all callers. Only servers with operators create the index, because each append has to
- * maintain the index.
- */
-export const CREATE_OVERVIEW_INDEX_SQL =
-  "CREATE INDEX IF NOT EXISTS task_overview ON task (state, timestamp, task_id, scope)";
-
 const COLUMNS =
   "tenant, principal, agent, task.task_id AS taskId, context_id AS contextId, state, task.timestamp AS timestamp, seq";
 /** A row comparison is one index range. The equivalent expression with OR would scan the index. */
@@ -23,31 +16,43 @@ const TIME_RANGE =
 
 /** Builds the query for a page of one scope, which merges one index range per state. */
 export function buildScopeSql({ status, contextId }: TaskOverviewQuery, maxUnionTerms?: number): string {
-  const [index, context] =
-    contextId === undefined ? ["task_by_state", ""] : ["task_by_context", " AND context_id = $contextId"];
+  const sources =
+    contextId === undefined
+      ? ["task_by_state WHERE running = 0", "task_running WHERE running = 1"]
+      : ["task_by_context WHERE context_id = $contextId"];
   return buildPageSql(
-    status,
-    (state) => `INDEXED BY ${index} WHERE scope = $scope${context} AND state = '${state}'`,
+    listStates(status).flatMap((state) =>
+      sources.map((source) => `${source} AND scope = $scope AND state = '${state}'`),
+    ),
     maxUnionTerms,
   );
 }
 
 /**
- * Builds the query for a page of all callers. `task_overview` contains the scope, so that SQLite skips the tasks of
- * other agents without reading them. SQLite looks up a context in each scope.
+ * Builds the query for a page of all callers. `task_stopped` contains the scope, so that SQLite skips the tasks of
+ * other agents without reading them. SQLite sorts the tasks with a running turn, and looks up a context in each scope.
  */
 export function buildAllCallersSql(
   { status, agent, contextId }: TaskOverviewQuery,
   maxUnionTerms?: number,
 ): string {
   const scopes = agent === undefined ? "SELECT key FROM scope" : "SELECT key FROM scope WHERE agent = $agent";
-  const buildRange = (state: TaskState): string => {
-    if (contextId !== undefined)
-      return `INDEXED BY task_by_context WHERE scope IN (${scopes}) AND context_id = $contextId AND state = '${state}'`;
-    const filter = agent === undefined ? "" : ` AND scope IN (${scopes})`;
-    return `INDEXED BY task_overview WHERE state = '${state}'${filter}`;
-  };
-  return buildPageSql(status, buildRange, maxUnionTerms);
+  const states = listStates(status);
+  if (contextId !== undefined)
+    return buildPageSql(
+      states.map(
+        (state) =>
+          `task_by_context WHERE scope IN (${scopes}) AND context_id = $contextId AND state = '${state}'`,
+      ),
+      maxUnionTerms,
+    );
+  // The operator `+` prevents a search of the index for each scope.
+  const filter = agent === undefined ? "" : ` AND +scope IN (${scopes})`;
+  const running = `task_running WHERE running = 1${filter}${status === undefined ? "" : ` AND state = '${status}'`}`;
+  return buildPageSql(
+    [...states.map((state) => `task_stopped WHERE running = 0 AND state = '${state}'${filter}`), running],
+    maxUnionTerms,
+  );
 }
 
 /**
@@ -67,15 +72,14 @@ export function buildTextSql({ status, scopes, agent, contextId }: TaskOverviewQ
     ORDER BY timestamp DESC, task_id DESC LIMIT $limit`;
 }
 
-/** Builds the query for a page from the index range of each state. */
-function buildPageSql(
-  status: TaskState | undefined,
-  buildRange: (state: TaskState) => string,
-  maxUnionTerms: number | undefined,
-): string {
-  const states = status === undefined ? STORED_TASK_STATES : [status];
-  const ranges = states.map(
-    (state) => `SELECT key, timestamp, task_id FROM task ${buildRange(state)} AND ${TIME_RANGE}`,
+function listStates(status: TaskState | undefined): readonly TaskState[] {
+  return status === undefined ? STORED_TASK_STATES : [status];
+}
+
+/** Builds the query for a page from ranges of indexes. */
+function buildPageSql(sources: readonly string[], maxUnionTerms: number | undefined): string {
+  const ranges = sources.map(
+    (source) => `SELECT key, timestamp, task_id FROM task INDEXED BY ${source} AND ${TIME_RANGE}`,
   );
   return `SELECT ${COLUMNS} FROM (
       ${buildUnionSql(ranges, "ORDER BY timestamp DESC, task_id DESC LIMIT $limit", maxUnionTerms)}

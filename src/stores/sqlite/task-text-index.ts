@@ -16,7 +16,7 @@ const CREATE_TEXT_INDEX_SQL = `
   CREATE TABLE task_text_words_queue (task INTEGER PRIMARY KEY);
   CREATE TRIGGER task_text_words_inserted AFTER INSERT ON task WHEN new.running = 0
     BEGIN INSERT OR IGNORE INTO task_text_words_queue VALUES (new.key); END;
-  CREATE TRIGGER task_text_words_updated AFTER UPDATE OF running ON task WHEN new.running = 0
+  CREATE TRIGGER task_text_words_updated AFTER UPDATE OF seq, running ON task WHEN new.running = 0
     BEGIN INSERT OR IGNORE INTO task_text_words_queue VALUES (new.key); END;
   CREATE TRIGGER task_text_words_deleted AFTER DELETE ON task
     BEGIN

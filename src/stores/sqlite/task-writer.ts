@@ -48,11 +48,9 @@ export class TaskWriter {
   readonly #selectTask: SqlStatement;
   readonly #insertTask: SqlStatement;
   readonly #updateTask: SqlStatement;
-  /**
-   * Updates a task with a running turn whose status has not changed. SQLite rewrites the index entries of all columns
-   * that a statement sets. A trigger of the text index needs the other statement if no turn is running.
-   */
+  /** Updates a task without a new status. SQLite rewrites the index entries of all columns that a statement sets. */
   readonly #updateSeq: SqlStatement;
+  readonly #updateRunning: SqlStatement;
   readonly #insertEvents: SqlStatement;
   readonly #insertMessage: SqlStatement;
   readonly #deleteMessage: SqlStatement;
@@ -87,8 +85,9 @@ export class TaskWriter {
       `UPDATE task SET seq = ?, state = ?, timestamp = ?, running = coalesce(?, running)
        WHERE key = ? AND seq = ? AND epoch = ?`,
     );
-    this.#updateSeq = db.prepare(
-      "UPDATE task SET seq = ? WHERE key = ? AND seq = ? AND epoch = ? AND running = 1",
+    this.#updateSeq = db.prepare("UPDATE task SET seq = ? WHERE key = ? AND seq = ? AND epoch = ?");
+    this.#updateRunning = db.prepare(
+      "UPDATE task SET seq = ?, running = ? WHERE key = ? AND seq = ? AND epoch = ?",
     );
     this.#insertEvents = db.prepare(
       "INSERT INTO log (task, seq, lines, has_only_artifacts) VALUES (?, ?, ?, ?)",
@@ -180,9 +179,14 @@ export class TaskWriter {
   #updateTaskRow({ key, state, timestamp }: WrittenTask, seq: number, append: LogAppend): boolean {
     const { expectedSeq, status, hasRunningTurn, epoch } = append;
     const isStatusUnchanged = status.state === state && status.timestamp === timestamp;
-    if (hasRunningTurn === undefined && isStatusUnchanged)
-      if (this.#updateSeq.run(seq, key, expectedSeq, epoch).changes === 1) return true;
     const running = hasRunningTurn === undefined ? null : Number(hasRunningTurn);
+    if (isStatusUnchanged) {
+      const { changes } =
+        running === null
+          ? this.#updateSeq.run(seq, key, expectedSeq, epoch)
+          : this.#updateRunning.run(seq, running, key, expectedSeq, epoch);
+      return changes === 1;
+    }
     const { changes } = this.#updateTask.run(
       seq,
       status.state,
