@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { dataFolder } from "./data-folder.ts";
 import { getLastOraclePlanStepAnswer, createOraclePlan } from "../../src/cards/oracle/index.ts";
 import { ParagraphRanker } from "../../src/cards/retrieval/index.ts";
-import { scoreGsm8k, type Gsm8kAnswerExtractionRule } from "../../src/cards/scoring/index.ts";
+import { scoreAnswer } from "../../src/cards/scoring/index.ts";
 import {
   decodeGsm8k,
   decodeHotpotQa,
@@ -33,37 +33,34 @@ describe("the entire GSM8K test split", () => {
     expect(getGsm8kSlice()).toEqual(all.slice(0, 20));
   });
 
-  it.each<Gsm8kAnswerExtractionRule>(["strict", "flexible"])(
-    "the %s rule judges all 5,276 recorded answers as their authors did",
-    (rule) => {
-      const golds = problems().map(({ gold }) => gold);
-      const recorded = decodeGsm8kModelAnswers(
-        readDatasetFile("gsm8k/example_model_solutions.jsonl"),
-        "example_model_solutions.jsonl",
-      );
-      const right = Object.fromEntries(GSM8K_ANSWER_MODELS.map((model) => [model, 0]));
-      const judged = recorded.flatMap(({ id, answers }, index) =>
-        GSM8K_ANSWER_MODELS.map((model) => {
-          const { correct } = scoreGsm8k(answers[model].text, golds[index] ?? "", rule);
-          if (correct) right[model] = (right[model] ?? 0) + 1;
-          return { id, model, agrees: correct === answers[model].correct };
-        }),
-      );
-      expect(judged).toHaveLength(5_276);
-      expect(judged.filter(({ agrees }) => !agrees)).toEqual([]);
-      expect(right).toEqual({
-        "6b_finetuning": 286,
-        "6b_verification": 515,
-        "175b_finetuning": 458,
-        "175b_verification": 742,
-      });
-    },
-  );
+  it("the scorer judges all 5,276 recorded answers as their authors did", () => {
+    const golds = problems().map(({ gold }) => gold);
+    const recorded = decodeGsm8kModelAnswers(
+      readDatasetFile("gsm8k/example_model_solutions.jsonl"),
+      "example_model_solutions.jsonl",
+    );
+    const right = Object.fromEntries(GSM8K_ANSWER_MODELS.map((model) => [model, 0]));
+    const judged = recorded.flatMap(({ id, answers }, index) =>
+      GSM8K_ANSWER_MODELS.map((model) => {
+        const { correct } = scoreAnswer(answers[model].text, golds[index] ?? "", "number");
+        if (correct) right[model] = (right[model] ?? 0) + 1;
+        return { id, model, agrees: correct === answers[model].correct };
+      }),
+    );
+    expect(judged).toHaveLength(5_276);
+    expect(judged.filter(({ agrees }) => !agrees)).toEqual([]);
+    expect(right).toEqual({
+      "6b_finetuning": 286,
+      "6b_verification": 515,
+      "175b_finetuning": 458,
+      "175b_verification": 742,
+    });
+  });
 
   it("the oracle solves 1,308 of 1,319, and all of the first 200", () => {
     const solved = problems().map(
       (sample) =>
-        scoreGsm8k(getLastOraclePlanStepAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
+        scoreAnswer(getLastOraclePlanStepAnswer(createOraclePlan(sample)), sample.gold, "number").correct,
     );
     expect(solved.filter(Boolean)).toHaveLength(1_308);
     expect(solved.slice(0, 200).filter(Boolean)).toHaveLength(200);

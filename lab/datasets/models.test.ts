@@ -11,7 +11,7 @@ import {
   type HotpotQaSample,
   mergeSocraticSteps,
   GSM8K_ANSWER_MODELS,
-  scoreGsm8k,
+  scoreAnswer,
 } from "../../src/cards/index.ts";
 import { runRoleInFakeTaskContext } from "../../src/cards/roles/fake-task-context.fixture.ts";
 import {
@@ -109,7 +109,7 @@ describe("planner and solver on GSM8K's test split", () => {
             sampleId: id,
             model,
           });
-          return scoreGsm8k(reply.content, gold, "strict");
+          return scoreAnswer(reply.content, gold, "number");
         }),
       );
       const together = await solveGsm8kWithRoles(samples, { planner: model, solver: model });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { decodeRecording } from "../../src/cards/recording/decode-recording.ts";
 import { createScriptedRecordFileText } from "../../src/cards/recording/recording.fixture.ts";
 import { createScriptedSamples } from "../../src/cards/recording/scripted-samples.fixture.ts";
-import { findLastNumber, findStrictAnswer } from "../../src/cards/scoring/index.ts";
+import { extractAnswer, findLastNumber } from "../../src/cards/scoring/index.ts";
 import { collectArtifactFiles } from "../../src/cli/download/collect-artifact-files.ts";
 import { ArtifactContentTracker, type Part } from "../../src/protocol/index.ts";
 import { parseAction } from "../../src/cards/roles/planner/planner-action.ts";
@@ -16,7 +16,7 @@ const WORK: Record<string, () => unknown> = {
     decodeRecording(createScriptedRecordFileText(createScriptedSamples(1_319)), "cards.jsonl"),
   "find the last of 100,000 numbers": () => findLastNumber("1,".repeat(100_000)),
   "find a number among 200,000 signs": () => findLastNumber("-".repeat(200_000)),
-  "find an answer among 100,000 labels": () => findStrictAnswer("A:".repeat(100_000)),
+  "find an answer among 100,000 labels": () => extractAnswer("A:".repeat(100_000), "number"),
   "find an action among 100,000 braces": repeatAction("{"),
   "find an action among 100,000 open names": repeatAction('{"'),
   "find an action in nested objects": repeatAction('{"a":{'),

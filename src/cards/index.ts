@@ -113,7 +113,6 @@ export {
   type RunReportOptions,
   convertRecordingToScoredRun,
   type ScoredRun,
-  computeAccuracyPerThousandTokens,
   computeSpecificationFormulaStatistics,
   summarizeRoleSpending,
   type TokenTariff,
@@ -150,7 +149,14 @@ export {
   type DatasetSample,
   type SupportingFact,
 } from "./datasets/index.ts";
-export { normalizeAnswer, scoreGsm8k, scoreHotpotQaAnswer, scoreSupportingFacts } from "./scoring/index.ts";
+export {
+  ANSWER_SCORERS,
+  type AnswerScorer,
+  normalizeAnswer,
+  scoreAnswer,
+  scoreHotpotQaAnswer,
+  scoreSupportingFacts,
+} from "./scoring/index.ts";
 export { evaluateArithmetic } from "./oracle/index.ts";
 export { ParagraphRanker } from "./retrieval/index.ts";
 
@@ -174,6 +180,7 @@ export {
 } from "./oracle/index.ts";
 export {
   decodeRecordLine,
+  encodeRecordLine,
   collectFinishedSampleIds,
   computeCardTransitTimes,
   decodeRecordLineFromJsonValue,
@@ -190,7 +197,14 @@ export {
   type SkipLine,
 } from "./recording/index.ts";
 export { tokenizeWords } from "./retrieval/index.ts";
-export { findLastNumber, findStrictAnswer } from "./scoring/index.ts";
+export {
+  type AnswerForm,
+  extractAnswer,
+  findLastNumber,
+  getAnswerForm,
+  isPlaceholderText,
+  removeThinking,
+} from "./scoring/index.ts";
 export {
   analyzeSample,
   type AnalyzedSample,

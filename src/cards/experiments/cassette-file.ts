@@ -23,6 +23,9 @@ export function openCassetteFile(file: string): CassetteStore {
   }
   let linePrefix = endsMidLine ? "\n" : "";
   return {
+    get size() {
+      return entries.size;
+    },
     get: (key) => entries.get(key),
     put: (entry) => {
       // A single write keeps the lines of several processes intact.

@@ -19,5 +19,6 @@ export {
   type ExperimentMethod,
   type ExperimentProgress,
   type FailedSample,
+  rescoreRecordLines,
   runExperiment,
 } from "./run/index.ts";

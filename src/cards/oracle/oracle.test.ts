@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { getGsm8kSlice } from "../datasets/index.ts";
-import { scoreGsm8k } from "../scoring/index.ts";
+import { scoreAnswer } from "../scoring/index.ts";
 import {
   batchPlanSteps,
   evaluateArithmetic,
@@ -99,7 +99,7 @@ describe("the oracle on GSM8K", () => {
   it("solves the 20 bundled problems", () => {
     const unsolved = getGsm8kSlice().filter(
       (sample) =>
-        !scoreGsm8k(getLastOraclePlanStepAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
+        !scoreAnswer(getLastOraclePlanStepAnswer(createOraclePlan(sample)), sample.gold, "number").correct,
     );
     expect(unsolved).toEqual([]);
   });

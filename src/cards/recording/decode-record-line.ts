@@ -113,6 +113,8 @@ const LINE_RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, Fi
       code: required(string),
       data_sha256: string,
       seed: isFiniteNumber,
+      servers: createEveryObjectValueRule(string),
+      prompts_sha256: string,
     },
   ],
   [
@@ -156,6 +158,7 @@ const LINE_RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, Fi
       gold: required(string),
       correct: required(boolean),
       rule: required(string),
+      outcome: string,
       turns: nonNegativeInteger,
       measures: createEveryObjectValueRule(isFiniteNumber),
       error: string,

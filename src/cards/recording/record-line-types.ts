@@ -43,13 +43,17 @@ export interface RunLine extends RecordLineBase {
   /** Additional role options, by role name, such as `transcript`, `temperature`, and `calculator`. */
   readonly options?: JsonObject;
   readonly evidence: AnswerSourceKind;
-  /** Scoring rule of the run, for example `gsm8k/strict`. */
+  /** Scorer of the run, for example `number`. */
   readonly rule: string;
   /** Version of Colloquy that wrote the record line. */
   readonly code: string;
   /** SHA-256 hash of the dataset files in hexadecimal. */
   readonly data_sha256?: string;
   readonly seed?: number;
+  /** Base URL of the model server for each role, without credentials, if the run sets one. */
+  readonly servers?: Readonly<Record<string, string>>;
+  /** SHA-256 hash of the instructions for all models in hexadecimal. */
+  readonly prompts_sha256?: string;
 }
 
 /**
@@ -119,6 +123,12 @@ export interface ScoreLine extends RecordLineBase {
   readonly gold: string;
   readonly correct: boolean;
   readonly rule: string;
+  /**
+   * How the problem ended: `answered`, `unmarked` (an answer without the requested marker), `no_answer`,
+   * `placeholder`, or the error type of the reply, such as `timeout`, `truncated`, `filtered`,
+   * `invalid_action`, or `turn_limit`.
+   */
+  readonly outcome?: string;
   /** Number of turns that the planner used for the problem. */
   readonly turns?: number;
   /** Additional scores between 0 and 1 that the dataset defines, for example `f1` and `joint_f1`. */

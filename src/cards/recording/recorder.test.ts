@@ -73,6 +73,22 @@ describe("a recorder", () => {
     expect(ends).toMatchObject([{ cards: 6, recorder: "degraded" }]);
   });
 
+  it("ignores a message that belongs to no run, and keeps the end line of the run", () => {
+    const sink = createMemorySink();
+    const recorder = createRecorder(sink);
+    recorder.startRun(RUN_INPUT);
+    const [card] = createGsm8kExampleCards();
+    if (!card) throw new Error("There is no card.");
+    recorder.recordCard(createCardInput(card));
+    // For example, a health check of another client.
+    recorder.recordCard({ ...createCardInput(card), run_id: "" });
+    recorder.endRun("completed");
+    expect(recorder.isDegraded).toBe(false);
+    const { cards, ends } = decodeRecording(sink.text(), "memory");
+    expect(cards).toHaveLength(1);
+    expect(ends).toMatchObject([{ run_id: "r", status: "completed" }]);
+  });
+
   it("omits an invalid line and reports it", () => {
     const told: unknown[] = [];
     const sink = createMemorySink();

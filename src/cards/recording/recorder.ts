@@ -137,10 +137,12 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
     }
   };
   const write = (line: RecordLine, shorter?: () => RecordLine): boolean => {
-    // The end line needs the run ID of the latest line, because a role may record without a run line.
-    ({ run_id } = line);
+    // A message of another client, such as a health check, belongs to no run.
+    if (line.run_id === "" && line.kind !== "run") return false;
     try {
       decodeRecordLineFromJsonValue(line, `a line of kind ${line.kind}`);
+      // The end line needs the run ID of the latest line, because a role may record without a run line.
+      ({ run_id } = line);
       let text = encodeRecordLine(line);
       if (text.length > maxLineLength && shorter) text = encodeRecordLine(shorter());
       if (line.kind === "card" || line.kind === "call") {

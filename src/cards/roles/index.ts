@@ -61,6 +61,6 @@ export { type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve-ro
 export { createControllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";
 
 // Only other folders of `src` use these functions. No package entry exports them.
+export { listInstructionPrompts } from "./list-instruction-prompts.ts";
 export { isConfigurationStatus } from "./model-failure.ts";
 export { parseAction } from "./planner/index.ts";
-export { extractAnswer } from "./solver/index.ts";

@@ -10,6 +10,8 @@ export interface RoleModel {
   readonly id: string;
   /** Type of evidence in recordings. The type states how the model produced its answers. */
   readonly evidenceKind: AnswerSourceKind;
+  /** Base URL of the model's server, for the description of a run. Default: the server of the provider. */
+  readonly server?: string;
   /**
    * Sends one request to the model and resolves with the reply. Rejects if the model is unavailable. If
    * `signal` aborts, rejects with the abort reason.
@@ -99,4 +101,13 @@ export interface ModelReply {
   readonly finish: string;
   /** Exact name of the language model, if the name is more specific than the `id` of the role model. */
   readonly model?: string;
+}
+
+/**
+ * Returns the error type of a reply that a token limit cut off or that a content filter rejected, or
+ * `undefined` for other finish reasons.
+ */
+export function findReplyErrorType(finish: string): "truncated" | "filtered" | undefined {
+  if (finish === "length") return "truncated";
+  return ["filter", "content_filter", "content-filter", "refusal"].includes(finish) ? "filtered" : undefined;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCardProtocol, getGsm8kSlice, scoreGsm8k } from "../index.ts";
+import { createCardProtocol, getGsm8kSlice, scoreAnswer } from "../index.ts";
 import {
   BASELINE_ANSWERER_CARD_ROUTES,
   createBaselineAnswerer,
@@ -29,7 +29,7 @@ describe("planner and solver on separate servers", () => {
       samples.map(async ({ id, question, gold }) => {
         const { reply } = await controller.solve({ task: question, dataset: "gsm8k", sampleId: id });
         expect(reply.metadata).toMatchObject({ status: "completed", model: "oracle" });
-        return scoreGsm8k(reply.content, gold, "flexible").correct;
+        return scoreAnswer(reply.content, gold, "number").correct;
       }),
     );
     expect(solved).toEqual(samples.map(() => true));

@@ -1,13 +1,18 @@
 /**
- * Functions that score answers by the published rules of GSM8K and HotpotQA. No scoring rule accepts
- * substring matches.
+ * Functions that extract answers from replies and score them. HotpotQA's measures follow its published script.
+ * No scorer accepts substring matches.
  */
-export { findLastNumber, scoreGsm8k, findStrictAnswer } from "./gsm8k-score.ts";
-export type { Gsm8kAnswerExtractionRule } from "./gsm8k-score.ts";
+export {
+  type AnswerForm,
+  extractAnswer,
+  findLastNumber,
+  isPlaceholderText,
+  removeThinking,
+} from "./extract-answer.ts";
+export { ANSWER_SCORERS, type AnswerScorer, getAnswerForm, scoreAnswer } from "./score-answer.ts";
 export {
   normalizeAnswer,
   scoreHotpotQaAnswer,
   scoreHotpotQaJoint,
   scoreSupportingFacts,
 } from "./hotpotqa-score.ts";
-export { isPlaceholderText } from "./placeholder-text.ts";

@@ -1,32 +1,84 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  extractAnswer,
   findLastNumber,
+  isPlaceholderText,
   normalizeAnswer,
-  scoreGsm8k,
+  scoreAnswer,
   scoreHotpotQaAnswer,
   scoreHotpotQaJoint,
   scoreSupportingFacts,
-  findStrictAnswer,
 } from "./index.ts";
 
-describe("the strict answer of GSM8K", () => {
+describe("the answer in a reply", () => {
   it.each([
-    ["Janet sells 9 eggs.\n#### 18", "18"],
-    ["A: 18", "18"],
-    ["Answer: $1,200.50", "1200.50"],
-    ["**Answer:** 18 dollars a day, for 9 eggs", "18"],
-    ["ANSWER: **-7**.", "-7"],
-    ["A: 3\nNo, wait.\nA: 4", "4"],
-    ["#### -$5", "-5"],
-    ["#### .5", ".5"],
-    ["the answer is 18", undefined],
-    ["Answer: eighteen", undefined],
-    ["Answer: she makes 18", undefined],
-    ["DNA: 18", undefined],
-    ["", undefined],
-  ])("of %j is %j", (text, answer) => {
-    expect(findStrictAnswer(text)).toBe(answer);
+    // An answer after a marker.
+    ["Janet sells 9 eggs.\n#### 18", "18", true],
+    ["A: 18", "18", true],
+    ["Answer: $1,200.50", "1200.50", true],
+    ["**Answer:** 18 dollars a day, for 9 eggs", "18", true],
+    ["ANSWER: **-7**.", "-7", true],
+    ["A: 3\nNo, wait.\nA: 4", "4", true],
+    ["#### -$5", "-5", true],
+    ["#### .5", ".5", true],
+    ["The answer is 18.", "18", true],
+    ["So the answer is: **18**, because 9 * 2 = 18 and 16 - 7 = 9", "18", true],
+    ["She sells 9. $\\boxed{18}$", "18", true],
+    ["Answer: $\\boxed{\\$1{,}200}$ in 3 days", "1200", true],
+    ["\\[ \\boxed{\\text{18}} \\]", "18", true],
+    ["9개 * 2달러\n답: 18", "18", true],
+    ["정답은 18달러입니다.", "18", true],
+    ["答案：１８元", "18", true],
+    ["Answer: \u22127", "-7", true],
+    // Only the answer.
+    ["18", "18", true],
+    ["$18", "18", true],
+    ["１８元", "18", true],
+    ["18 dollars a day", "18", true],
+    // An answer without a marker.
+    ["She makes 9 * 2 = $18 every day.", "18", false],
+    ["Answer: she makes 18", "18", false],
+    ["DNA: 18", "18", false],
+    ["Answer: eighteen", undefined, false],
+    ["", undefined, false],
+    // Thoughts are no answer.
+    ["<think>Perhaps 999. Answer: 999</think>\nAnswer: 18", "18", true],
+    ["Answer: 999</think>\n18", "18", true],
+    ["<think>The answer is 999, but", undefined, false],
+  ])("%j is the number %s (marked: %s)", (text, answer, isMarked) => {
+    expect(extractAnswer(text, "number")).toEqual({ answer, isMarked });
+  });
+
+  it.each([
+    ["Answer: a\nso\n**Answer:** Westminster, London\n", "Westminster, London", true],
+    ["So the answer is Paris.", "Paris.", true],
+    [" Westminster ", "Westminster", true],
+    ["Both were born there.\nIt is Westminster", "Both were born there.\nIt is Westminster", false],
+    ["Answer:", undefined, true],
+  ])("%j is the text %j (marked: %s)", (text, answer, isMarked) => {
+    expect(extractAnswer(text, "text")).toEqual({ answer, isMarked });
+  });
+
+  it.each([
+    ["Answer: (B)", "B", true],
+    ["The answer is C.", "C", true],
+    ["D", "D", true],
+    ["A", "A", true],
+    ["A good idea is option (B) here, I think", "B", false],
+    ["None of them", undefined, false],
+  ])("%j is the choice %s (marked: %s)", (text, answer, isMarked) => {
+    expect(extractAnswer(text, "choice")).toEqual({ answer, isMarked });
+  });
+});
+
+describe("a placeholder", () => {
+  it.each(["…", "...", '"…"', "Answer: …", "<…>", "TEXT", "**…**"])("is %j", (text) => {
+    expect(isPlaceholderText(text)).toBe(true);
+  });
+
+  it.each(["18", "", "What is 3 * 4?", "Wait…", "text", "The answer"])("is not %j", (text) => {
+    expect(isPlaceholderText(text)).toBe(false);
   });
 });
 
@@ -54,22 +106,34 @@ describe("the last number of a text", () => {
   });
 });
 
-describe("a GSM8K answer", () => {
-  it("is compared by value", () => {
+describe("an answer", () => {
+  it("is compared by value as a number", () => {
     for (const text of ["#### 1,200", "#### 1200.00", "A: $1200"])
-      expect(scoreGsm8k(text, "1,200", "strict").correct).toBe(true);
-    expect(scoreGsm8k("#### 0.30000000000000004", "0.3", "strict").correct).toBe(true);
+      expect(scoreAnswer(text, "1,200", "number").correct).toBe(true);
+    expect(scoreAnswer("#### 0.30000000000000004", "0.3", "number").correct).toBe(true);
   });
 
   it("is wrong if it only contains or approximates the gold answer", () => {
-    expect(scoreGsm8k("A: 118", "18", "strict")).toEqual({ predicted: "118", correct: false });
-    expect(scoreGsm8k("A: 18.01", "18", "strict").correct).toBe(false);
+    expect(scoreAnswer("A: 118", "18", "number")).toMatchObject({ predicted: "118", correct: false });
+    expect(scoreAnswer("A: 18.01", "18", "number").correct).toBe(false);
+    expect(scoreAnswer("the new Paris", "Paris", "exact").correct).toBe(false);
   });
 
-  it("is wrong if it is missing", () => {
-    expect(scoreGsm8k("I cannot say.", "0", "flexible")).toEqual({ predicted: undefined, correct: false });
-    expect(scoreGsm8k("It is 18.", "18", "strict").correct).toBe(false);
-    expect(scoreGsm8k("It is 18.", "18", "flexible").correct).toBe(true);
+  it("is wrong if it or the gold answer is missing", () => {
+    expect(scoreAnswer("I cannot say.", "0", "number")).toMatchObject({
+      predicted: undefined,
+      correct: false,
+    });
+    expect(scoreAnswer("I cannot say.", "unknown", "number").correct).toBe(false);
+  });
+
+  it("is compared as words or as a letter", () => {
+    expect(scoreAnswer("Answer: the Paris!", "Paris", "exact")).toMatchObject({ correct: true });
+    expect(scoreAnswer("Answer: Paris, France", "Paris", "f1")).toMatchObject({
+      correct: false,
+      measures: { em: 0, f1: 2 / 3 },
+    });
+    expect(scoreAnswer("I choose (B).", "B", "choice").correct).toBe(true);
   });
 });
 

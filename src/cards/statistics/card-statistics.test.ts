@@ -4,7 +4,6 @@ import { parseCardTime } from "../message-card/index.ts";
 import {
   computeCardStatistics,
   summarizeReplyLatency,
-  computeAccuracyPerThousandTokens,
   computeSpecificationFormulaStatistics,
   summarizeRoleSpending,
   computeWilsonInterval,
@@ -92,10 +91,6 @@ describe("the formulas of the specification", () => {
     ];
     expect(computeSpecificationFormulaStatistics(cards, 30).solver_success_rate).toBeCloseTo(0.695, 3);
     expect(computeCardStatistics(cards, ["a"]).solverSuccess).toEqual(computeWilsonInterval(66, 66));
-  });
-
-  it("include an efficiency", () => {
-    expect(computeAccuracyPerThousandTokens(0.98, 310)).toBeCloseTo(3.161, 3);
   });
 });
 

@@ -23,6 +23,8 @@ export interface CardStatistics {
    * solver sent no results.
    */
   readonly solverAnswerTokens: DistributionSummary | undefined;
+  /** Whether some of the lengths in `solverAnswerTokens` are estimates. */
+  readonly isAnswerLengthEstimated: boolean;
   /** Share of problems with a `completed` result, or `undefined` if there are no problems. */
   readonly completion: IntervalEstimate | undefined;
   readonly errorsByType: Readonly<Record<string, number>>;
@@ -68,6 +70,7 @@ export function computeCardStatistics(
     solverSuccess: replies > 0 ? computeWilsonInterval(successes, replies) : undefined,
     solverAnswerTokens:
       results.length > 0 ? summarizeDistribution(results.map(countAnswerTokens)) : undefined,
+    isAnswerLengthEstimated: results.some(({ metadata }) => metadata.usage?.source !== "reported"),
     completion:
       samples.size > 0
         ? computeWilsonInterval([...samples].filter((id) => completed.has(id)).length, samples.size)

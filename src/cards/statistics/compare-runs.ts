@@ -1,5 +1,6 @@
 import { A2AError } from "../../protocol/index.ts";
 import type { AnswerSourceKind } from "../recording/index.ts";
+import { computeNewcombeInterval } from "./newcombe-interval.ts";
 import { computePairedBootstrap, type BootstrapOptions } from "./paired-bootstrap.ts";
 import { computeMcNemarTest, type McNemarResult } from "./mcnemar.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
@@ -10,7 +11,7 @@ export interface ScoredRun {
   readonly name: string;
   readonly dataset: string;
   readonly evidence: AnswerSourceKind;
-  /** Name of the scoring rule, for example `gsm8k/strict`. */
+  /** Name of the scorer, for example `number`. */
   readonly rule: string;
   /** Scored problems by problem ID. */
   readonly samples: ReadonlyMap<string, SampleScoreAndTokens>;
@@ -24,6 +25,12 @@ export interface ScoredRun {
 /** Score and token count of a problem. */
 interface SampleScoreAndTokens {
   readonly correct: boolean;
+  /** Correct answer of the dataset. */
+  readonly gold: string;
+  /** Text of the problem, or `undefined` if the record does not contain the problem. */
+  readonly question: string | undefined;
+  /** Whether the method gave an answer, which may be wrong. */
+  readonly isCompleted: boolean;
   /**
    * Number of input and output tokens of all message cards, or `undefined` if the tokens of a message card
    * are unknown.
@@ -44,15 +51,16 @@ export interface RunComparison {
   /** Accuracy of the second run minus accuracy of the first run. */
   readonly difference: IntervalEstimate;
   /**
-   * Token count of the second run divided by the token count of the first run. The ratio is `undefined` if
-   * the token count of a problem is missing.
+   * Token count of the second run divided by the token count of the first run, over the problems that both
+   * runs completed. Otherwise, a method that fails early would look cheap. The ratio is `undefined` if no such
+   * problem exists or if the token count of such a problem is missing.
    */
   readonly tokenRatio: IntervalEstimate | undefined;
 }
 
 /**
  * Compares two runs problem by problem. Problems that one of the runs skipped are excluded.
- * Throws INVALID_PARAMS if the runs differ in evidence, dataset, scoring rule, or problems, because comparing
+ * Throws INVALID_PARAMS if the runs differ in evidence, dataset, scorer, or problems, because comparing
  * such runs is misleading.
  */
 export function compareRuns(
@@ -68,15 +76,21 @@ export function compareRuns(
   });
   const onlyFirst = pairs.filter(([a, b]) => a.correct && !b.correct).length;
   const onlySecond = pairs.filter(([a, b]) => !a.correct && b.correct).length;
-  const correctness = pairs.map(([a, b]) => [Number(a.correct), Number(b.correct)] as const);
   return {
     samples: pairs.length,
-    first: computeWilsonInterval(correctness.filter(([a]) => a === 1).length, pairs.length),
-    second: computeWilsonInterval(correctness.filter(([, b]) => b === 1).length, pairs.length),
+    first: computeWilsonInterval(pairs.filter(([a]) => a.correct).length, pairs.length, options.confidence),
+    second: computeWilsonInterval(
+      pairs.filter(([, b]) => b.correct).length,
+      pairs.length,
+      options.confidence,
+    ),
     onlyFirst,
     onlySecond,
     p: computeMcNemarTest(onlyFirst, onlySecond),
-    difference: computePairedBootstrap(correctness, (a, b, count) => (b - a) / count, options),
+    difference: computeNewcombeInterval(
+      pairs.map(([a, b]) => [a.correct, b.correct]),
+      options.confidence,
+    ),
     tokenRatio: computeRunTokenRatio(pairs, options),
   };
 }
@@ -91,6 +105,8 @@ export function excludeSkippedSamples(runs: readonly ScoredRun[]): ScoredRun[] {
   }));
 }
 
+const MODEL_EVIDENCE: ReadonlySet<string> = new Set<AnswerSourceKind>(["live-model", "recorded-model"]);
+
 /** Throws INVALID_PARAMS with the reason if the runs are not comparable. */
 export function assertComparableRuns(runs: readonly ScoredRun[]): void {
   const [first, ...others] = runs;
@@ -99,7 +115,11 @@ export function assertComparableRuns(runs: readonly ScoredRun[]): void {
     throw createIncomparableRunsError(first, first, "it has no scored samples", "score the run first");
   for (const other of others) {
     for (const aspect of ["evidence", "dataset", "rule"] as const)
-      if (first[aspect] !== other[aspect])
+      // The recorded answers of a model are answers of a model, too.
+      if (
+        first[aspect] !== other[aspect] &&
+        !(aspect === "evidence" && [first, other].every(({ evidence }) => MODEL_EVIDENCE.has(evidence)))
+      )
         throw createIncomparableRunsError(
           first,
           other,
@@ -116,6 +136,20 @@ export function assertComparableRuns(runs: readonly ScoredRun[]): void {
         `only one of them has ${missing}`,
         "run both on the same samples",
       );
+    for (const [id, { gold, question }] of first.samples) {
+      const sample = other.samples.get(id);
+      const isOther =
+        sample &&
+        (sample.gold !== gold ||
+          (question !== undefined && sample.question !== undefined && sample.question !== question));
+      if (isOther)
+        throw createIncomparableRunsError(
+          first,
+          other,
+          `${id} is another problem in each of them`,
+          "run both on the same data",
+        );
+    }
   }
 }
 
@@ -123,11 +157,12 @@ function computeRunTokenRatio(
   pairs: readonly (readonly [SampleScoreAndTokens, SampleScoreAndTokens])[],
   options: BootstrapOptions,
 ): IntervalEstimate | undefined {
-  const known = pairs.flatMap(([{ tokens: a }, { tokens: b }]) =>
+  const completed = pairs.filter(([a, b]) => a.isCompleted && b.isCompleted);
+  const known = completed.flatMap(([{ tokens: a }, { tokens: b }]) =>
     a === undefined || b === undefined ? [] : [[a, b] as const],
   );
   // A resample could contain only problems without tokens, which would make the ratio infinite.
-  if (known.length < pairs.length || known.some(([a]) => a <= 0)) return undefined;
+  if (known.length === 0 || known.length < completed.length || known.some(([a]) => a <= 0)) return undefined;
   return computePairedBootstrap(known, (a, b) => b / a, options);
 }
 

@@ -13,23 +13,25 @@ function createChainOfThoughtRun(
   isWrong: (index: number) => boolean,
   tokens: [number, number] = [86, 200],
 ): Recording {
-  const scripts = createScriptedSamples(40).map(({ id, startMs = 0 }, index): ScriptedSample => {
-    const steps = Array.from({ length: k }, (_, at) => [
-      { from: "controller", to: "solver", name: `q${at}`, content: "Janet", waitsFor: [] },
-      {
-        from: "solver",
-        to: "controller",
-        type: "result",
-        inReplyTo: `q${at}`,
-        waitsFor: [`q${at}`],
-        content: "18",
-        workMs: 900,
-        tokens,
-        metadata: { status: "success" },
-      },
-    ]).flat();
-    return { id, startMs, gold: "18", predicted: isWrong(index) ? "17" : "18", steps };
-  });
+  const scripts = createScriptedSamples(40).map(
+    ({ id, startMs = 0, steps: [task] }, index): ScriptedSample => {
+      const steps = Array.from({ length: k }, (_, at) => [
+        { from: "controller", to: "solver", name: `q${at}`, content: task?.content ?? "", waitsFor: [] },
+        {
+          from: "solver",
+          to: "controller",
+          type: "result",
+          inReplyTo: `q${at}`,
+          waitsFor: [`q${at}`],
+          content: "18",
+          workMs: 900,
+          tokens,
+          metadata: { status: "success" },
+        },
+      ]).flat();
+      return { id, startMs, gold: "18", predicted: isWrong(index) ? "17" : "18", steps };
+    },
+  );
   const method = k === 1 ? "cot" : `cot-sc@${k}`;
   return createScriptedRecording(scripts, { run_id: `chains-${k}`, method, mode: "", context: "" });
 }
@@ -67,7 +69,8 @@ describe("compared runs", () => {
     ]);
     expect(rows[0]?.price).toBeCloseTo((86 + 1_000) / 1e6, 12);
     expect(rows[1]?.price).toBeCloseTo((454 + 41 + 93 * 5) / 1e6, 12);
-    expect(rows[1]?.perThousand).toBeCloseTo(0.9 / 0.957, 12);
+    expect(rows[1]).toMatchObject({ completed: 40, outcomes: { answered: 40 }, tokensPerCompleted: 957 });
+    expect(rows[1]?.tokensPerCorrect).toBeCloseTo(957 / 0.9, 9);
     expect(rows[1]?.against?.difference.value).toBeCloseTo(0.15, 12);
     expect(rows[1]?.against?.p.exact).toBeCloseTo(0.1796, 4);
   });
@@ -109,7 +112,7 @@ describe("compared runs", () => {
     );
     const report = buildComparisonReport([chainOfThoughtRun, unknown], { tariff: { input: 1, output: 1 } });
     const [, row] = report.rows;
-    expect(row).toMatchObject({ unknownCards: 1, perThousand: undefined });
+    expect(row).toMatchObject({ unknownCards: 1 });
     expect(row?.totalTokens).toBeLessThan(957);
     expect(row?.totalTokens).toBeGreaterThan(957 - 957 / 40);
     expect(row?.against?.tokenRatio).toBeUndefined();

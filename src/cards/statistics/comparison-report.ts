@@ -1,11 +1,13 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { A2AError } from "../../protocol/index.ts";
+import { CONTROLLER } from "../message-card/index.ts";
 import { type Recording, type RecordedSample, collectRecordedSamples } from "../recording/index.ts";
 import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
 import { compareRuns, assertComparableRuns, excludeSkippedSamples, type ScoredRun } from "./compare-runs.ts";
 import { computeMean, computeMeasureMeans } from "./distribution.ts";
 import type { McNemarResult } from "./mcnemar.ts";
-import { computeAccuracyPerThousandTokens } from "./specification-formula-statistics.ts";
+import { getScoreOutcome, isAnsweredOutcome } from "./score-outcome.ts";
+import { countBy } from "./specification-formula-statistics.ts";
 import { computeAccuracy } from "./run-figures.ts";
 import { summarizeTokens } from "./token-summary.ts";
 import { computeTokenPrice, type TokenTariff, type TokenCounts } from "./token-counts.ts";
@@ -35,8 +37,10 @@ interface ComparedRunStatistics {
   readonly accuracy: IntervalEstimate;
   /** Mean of each additional dataset measure. */
   readonly measures: Readonly<Record<string, number>>;
-  /** Number of problems that ended with an error and count as wrong. */
-  readonly failed: number;
+  /** Number of problems by outcome, such as `answered`, `no_answer`, `timeout`, or `truncated`. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Number of problems with an answer, which may be wrong. */
+  readonly completed: number;
   /**
    * Mean token counts per problem, or `undefined` if no message card reports tokens. If `unknownCards` is
    * greater than 0, the token counts and all figures that depend on them are lower bounds.
@@ -52,11 +56,10 @@ interface ComparedRunStatistics {
   readonly turns: number | undefined;
   /** Mean price per problem according to the tariff. */
   readonly price: number | undefined;
-  /**
-   * Accuracy per 1,000 tokens, or `undefined` if the tokens of a message card are unknown. The measure comes
-   * from the specification and favors short wrong answers.
-   */
-  readonly perThousand: number | undefined;
+  /** All tokens of the run divided by the number of problems with an answer. */
+  readonly tokensPerCompleted: number | undefined;
+  /** All tokens of the run divided by the number of correct answers. */
+  readonly tokensPerCorrect: number | undefined;
   /** Comparison with the run of the first row, or `undefined` for the first row. */
   readonly against: BaselineComparison | undefined;
 }
@@ -166,7 +169,9 @@ export function convertRecordingToScoredRun(recording: Recording, name?: string)
         if (id === undefined || !score) return [];
         const { total, unknownCards, isReported } = summarizeTokens(sample.cards);
         const tokens = isReported && unknownCards === 0 ? total : undefined;
-        return [[id, { correct: score.correct, tokens }] as const];
+        const question = sample.cards.find(({ sender }) => sender === CONTROLLER)?.content;
+        const isCompleted = isAnsweredOutcome(getScoreOutcome(score));
+        return [[id, { correct: score.correct, gold: score.gold, question, isCompleted, tokens }] as const];
       }),
     ),
     skipped: new Set(recording.skips.map(({ sample_id }) => sample_id)),
@@ -190,6 +195,9 @@ function toComparedRun(
   const totalTokens = isKnown ? total / samples.length : undefined;
   // Comparability is checked later, so an empty run must not throw here.
   const accuracy = computeAccuracy(scores) ?? { value: 0, low: 0, high: 1 };
+  const outcomes = countBy(scores, getScoreOutcome);
+  const completed = scores.filter((score) => isAnsweredOutcome(getScoreOutcome(score))).length;
+  const correct = scores.filter((score) => score.correct).length;
   const turns = scores.flatMap((score) => score.turns ?? []);
   return {
     recording,
@@ -200,17 +208,16 @@ function toComparedRun(
       run_id: recording.run?.run_id ?? "",
       accuracy,
       measures: computeMeasureMeans(scores),
-      failed: scores.filter(({ error }) => error !== undefined).length,
+      outcomes,
+      completed,
       tokens,
       totalTokens,
       unknownCards,
       estimated: estimated > 0,
       turns: turns.length > 0 ? computeMean(turns) : undefined,
       price: tokens && tariff && computeTokenPrice(tokens, tariff),
-      perThousand:
-        totalTokens === undefined || totalTokens === 0 || unknownCards > 0
-          ? undefined
-          : computeAccuracyPerThousandTokens(accuracy.value, totalTokens),
+      tokensPerCompleted: isKnown && completed > 0 ? total / completed : undefined,
+      tokensPerCorrect: isKnown && correct > 0 ? total / correct : undefined,
     },
   };
 }

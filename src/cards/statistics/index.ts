@@ -17,6 +17,7 @@ export type { RunFinding, RunFindingKind } from "./run-findings.ts";
 export { compareCardAndCallTokens } from "./card-call-token-comparison.ts";
 export type { CardCallTokenComparison } from "./card-call-token-comparison.ts";
 export { computeMcNemarTest } from "./mcnemar.ts";
+export { computeNewcombeInterval } from "./newcombe-interval.ts";
 
 export { computeMean, computeMeasureMeans, summarizeDistribution, sumBy } from "./distribution.ts";
 
@@ -27,11 +28,7 @@ export { summarizeTokens, type TokenSummary } from "./token-summary.ts";
 export { buildRunReport } from "./run-report.ts";
 export type { RunReport, RunReportOptions } from "./run-report.ts";
 
-export {
-  computeAccuracyPerThousandTokens,
-  computeSpecificationFormulaStatistics,
-  countBy,
-} from "./specification-formula-statistics.ts";
+export { computeSpecificationFormulaStatistics, countBy } from "./specification-formula-statistics.ts";
 
 export { summarizeReplyLatency, summarizeRoleSpending } from "./role-spending.ts";
 export type { RoleSpending } from "./role-spending.ts";
@@ -39,3 +36,4 @@ export { computeTokenPrice, findCardTokenTotal } from "./token-counts.ts";
 export type { TokenTariff } from "./token-counts.ts";
 export { computeWilsonInterval } from "./wilson-interval.ts";
 export type { ConfidenceLevel, IntervalEstimate } from "./wilson-interval.ts";
+export { getScoreOutcome } from "./score-outcome.ts";

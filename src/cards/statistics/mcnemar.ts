@@ -30,6 +30,7 @@ export function computeMcNemarTest(onlyFirst: number, onlySecond: number): McNem
     tail += Math.exp(logarithm);
   }
   const observed = Math.exp(logarithm);
+  if (pairs === 0) return { exact: 1, midP: 1 };
   return onlyFirst === onlySecond
     ? { exact: 1, midP: 1 - observed / 2 }
     : { exact: Math.min(1, 2 * tail), midP: Math.min(1, 2 * tail - observed) };

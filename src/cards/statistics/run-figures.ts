@@ -4,6 +4,8 @@ import { computeCardStatistics, type CardStatistics } from "./card-statistics.ts
 import { computeMeasureMeans, type DistributionSummary, summarizeDistribution } from "./distribution.ts";
 import { type RoleSpending, summarizeRoleSpending } from "./role-spending.ts";
 import { detectRunFindings, listProtocolViolations, type RunFinding } from "./run-findings.ts";
+import { getScoreOutcome } from "./score-outcome.ts";
+import { countBy } from "./specification-formula-statistics.ts";
 import { summarizeTokens, type TokenSummary } from "./token-summary.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
@@ -53,6 +55,8 @@ export interface RunFigures {
     readonly failed: number;
     /** Number of problems that ended with an error and have no score (`--on-error skip`). */
     readonly skipped: number;
+    /** Number of scored problems by outcome. */
+    readonly outcomes: Readonly<Record<string, number>>;
     /** Number of started problems that are interrupted or still running. */
     readonly open: number;
   };
@@ -97,6 +101,7 @@ export function computeRunFigures(
       total: ids.length,
       done: scores.length,
       failed: scores.filter(({ error }) => error !== undefined).length,
+      outcomes: countBy(scores, getScoreOutcome),
       skipped: named.filter(({ skip }) => skip !== undefined).length,
       open: run ? named.filter((sample) => !isSettled(sample, run) && sample.cards.length > 0).length : 0,
     },

@@ -43,14 +43,6 @@ export function computeSpecificationFormulaStatistics(
   };
 }
 
-/**
- * Returns the accuracy per 1,000 tokens, computed from the mean number of tokens per problem. The measure
- * favors short wrong answers, so always compare the accuracies too.
- */
-export function computeAccuracyPerThousandTokens(accuracy: number, tokensPerSample: number): number {
-  return accuracy / (tokensPerSample / 1_000);
-}
-
 export function countBy<Item>(
   items: readonly Item[],
   getKey: (item: Item) => string,

@@ -3,12 +3,14 @@ import { describe, expect, it } from "vitest";
 import {
   compareRuns,
   computeMcNemarTest,
+  computeNewcombeInterval,
   computePairedBootstrap,
   assertComparableRuns,
   createSeededRandom,
   summarizeDistribution,
   computeWilsonInterval,
   type ConfidenceLevel,
+  type IntervalEstimate,
   type ScoredRun,
 } from "./index.ts";
 
@@ -85,9 +87,50 @@ describe("McNemar's test", () => {
   });
 
   it("is 1 without differences, and symmetric", () => {
-    expect(computeMcNemarTest(0, 0)).toEqual({ exact: 1, midP: 0.5 });
+    expect(computeMcNemarTest(0, 0)).toEqual({ exact: 1, midP: 1 });
     expect(computeMcNemarTest(2, 8)).toEqual(computeMcNemarTest(8, 2));
     expect(() => computeMcNemarTest(1.5, 2)).toThrow("1.5 discordant pairs");
+  });
+});
+
+describe("Newcombe's interval of paired proportions", () => {
+  const compute = (both: number, onlyFirst: number, onlySecond: number, none: number): IntervalEstimate =>
+    computeNewcombeInterval([
+      ...Array.from({ length: both }, () => [true, true] as const),
+      ...Array.from({ length: onlyFirst }, () => [true, false] as const),
+      ...Array.from({ length: onlySecond }, () => [false, true] as const),
+      ...Array.from({ length: none }, () => [false, false] as const),
+    ]);
+
+  // Fagerland, Lydersen, and Laake 2017, Statistical Analysis of Contingency Tables, chapter 8: complete response
+  // before and after consolidation therapy (Cavo et al. 2012). R package contingencytables: -0.0621 (-0.1186 to -0.0046)
+  // for the first minus the second proportion.
+  it("has the published limits of the complete response to a therapy", () => {
+    const { value, low, high } = compute(59, 6, 16, 80);
+    expect([value, low, high].map((limit) => limit.toFixed(4))).toEqual(["0.0621", "0.0046", "0.1186"]);
+  });
+
+  // The same authors 2014, Statistics in Medicine 33, 2850–2875: airway hyper-responsiveness (Bentur et al. 2009).
+  it("has the published limits of airway hyper-responsiveness", () => {
+    const { value, low, high } = compute(1, 1, 7, 12);
+    expect([value, low, high].map((limit) => limit.toFixed(3))).toEqual(["0.286", "0.026", "0.507"]);
+  });
+
+  it("is never empty, contains its value, and is symmetric", () => {
+    const count = fc.integer({ min: 0, max: 30 });
+    fc.assert(
+      fc.property(count, count, count, count, (both, onlyFirst, onlySecond, none) => {
+        fc.pre(both + onlyFirst + onlySecond + none > 0);
+        const { value, low, high } = compute(both, onlyFirst, onlySecond, none);
+        expect(high - low).toBeGreaterThan(0);
+        expect(low).toBeGreaterThanOrEqual(-1);
+        expect(high).toBeLessThanOrEqual(1);
+        expect(value).toBeGreaterThanOrEqual(low - 1e-12);
+        expect(value).toBeLessThanOrEqual(high + 1e-12);
+        const other = compute(both, onlySecond, onlyFirst, none);
+        expect(other.low).toBeCloseTo(-high, 12);
+      }),
+    );
   });
 });
 
@@ -156,14 +199,19 @@ describe("a distribution", () => {
 });
 
 describe("two runs", () => {
+  const createScore = (correct: boolean, tokens: number | undefined, isCompleted = true) => ({
+    correct,
+    gold: "18",
+    question: "How many?",
+    isCompleted,
+    tokens,
+  });
   const run = (name: string, correct: readonly boolean[], change: Partial<ScoredRun> = {}): ScoredRun => ({
     name,
     dataset: "gsm8k",
     evidence: "recorded-model",
-    rule: "gsm8k/strict",
-    samples: new Map(
-      correct.map((is, index) => [`gsm8k_${index}`, { correct: is, tokens: 100 * (index + 1) }]),
-    ),
+    rule: "number",
+    samples: new Map(correct.map((is, index) => [`gsm8k_${index}`, createScore(is, 100 * (index + 1))])),
     ...change,
   });
   // 30 problems: 25 and 20 are right, 6 only by the first, 1 only by the second.
@@ -204,7 +252,7 @@ describe("two runs", () => {
       run("oracle", [true], { evidence: "oracle" }),
     ],
     ["their dataset differs: gsm8k and hotpotqa", run("other", [true], { dataset: "hotpotqa" })],
-    ["their rule differs: gsm8k/strict and gsm8k/flexible", run("other", [true], { rule: "gsm8k/flexible" })],
+    ["their rule differs: number and exact", run("other", [true], { rule: "exact" })],
     ["only one of them has gsm8k_1", run("short", [true])],
     [
       "only one of them has gsm8k_30",
@@ -218,12 +266,40 @@ describe("two runs", () => {
     expect(() => assertComparableRuns([first, second, other])).toThrow(message);
   });
 
+  it.each([
+    ["another correct answer", { gold: "3" }],
+    ["another text", { question: "How much?" }],
+  ])("are rejected if a problem has %s", (_, change) => {
+    const samples = new Map(second.samples).set("gsm8k_3", { ...createScore(true, 1), ...change });
+    expect(() => compareRuns(first, { ...second, samples })).toThrow(
+      "Cannot compare cot and a2a: gsm8k_3 is another problem in each of them. To do: run both on the same data.",
+    );
+  });
+
+  it("are comparable if one of them replays recorded answers of a model", () => {
+    expect(compareRuns(first, { ...second, evidence: "live-model" }).samples).toBe(30);
+  });
+
+  it("have a token ratio over the problems that both completed, because failures are cheap", () => {
+    const failsEarly = (share: number): ScoredRun => ({
+      ...second,
+      samples: new Map(
+        [...first.samples].map(([id, { tokens = 0 }], index) => [
+          id,
+          index < share ? createScore(false, 1, false) : createScore(true, tokens * 2),
+        ]),
+      ),
+    });
+    expect(compareRuns(first, failsEarly(10)).tokenRatio).toEqual({ value: 2, low: 2, high: 2 });
+    expect(compareRuns(first, failsEarly(30)).tokenRatio).toBeUndefined();
+  });
+
   it("are rejected without scores", () => {
     expect(() => compareRuns(run("empty", []), run("empty", []))).toThrow("it has no scored samples");
   });
 
   it("have no token ratio if the tokens of one sample are unknown", () => {
-    const samples = new Map(second.samples).set("gsm8k_3", { correct: true, tokens: undefined });
+    const samples = new Map(second.samples).set("gsm8k_3", createScore(true, undefined));
     expect(compareRuns(first, { ...second, samples }).tokenRatio).toBeUndefined();
   });
 });

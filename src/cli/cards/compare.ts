@@ -13,9 +13,11 @@ import {
 import { readRuns } from "./read-runs.ts";
 import {
   formatNumber,
+  formatOutcomes,
   formatPercent,
   formatPercentWithInterval,
   pluralize,
+  renderNoAnswersHint,
   renderTable,
 } from "./text-table.ts";
 
@@ -70,19 +72,23 @@ export function renderRunComparison({
       estimated,
       turns,
       price,
-      perThousand,
+      completed,
+      tokensPerCompleted,
+      tokensPerCorrect,
       against,
     }) => [
       name,
       formatPercentWithInterval(accuracy),
+      `${completed}/${samples}`,
       ...measures.map((measure) => formatPercent(rowMeasures[measure])),
       tokens
         ? `${unknownCards > 0 ? "≥ " : ""}${formatNumber(tokens.input)}/${formatNumber(tokens.output)}${estimated ? " est." : ""}`
         : "–",
       against?.tokenRatio ? formatNumber(against.tokenRatio.value, 2) : against ? "–" : "1.00",
       formatNumber(turns, 1),
-      formatNumber(perThousand, 2),
-      ...(hasPrice ? [formatNumber(price, 5)] : []),
+      formatAtLeast(tokensPerCompleted, unknownCards),
+      formatAtLeast(tokensPerCorrect, unknownCards),
+      ...(hasPrice ? [`${unknownCards > 0 ? "≥ " : ""}${formatNumber(price, 5)}`] : []),
       against ? formatAccuracyDifference(against) : "–",
       against ? formatPValue(against) : "–",
     ],
@@ -90,22 +96,25 @@ export function renderRunComparison({
   const head = [
     "method",
     "accuracy (95 %)",
+    "answered",
     ...measures,
     "tokens in/out",
     `× ${first?.name ?? ""}`,
     "turns",
-    "per 1K",
+    "per answer",
+    "per correct",
     ...(hasPrice ? ["price"] : []),
     "difference (95 %)",
     "p",
   ];
-  const about = `${dataset}, ${samples} problems, evidence ${evidence}, scored by ${rule}; tokens${hasPrice ? " and price" : ""} of a problem; each beside ${first?.name ?? ""}`;
+  const about = `${dataset}, ${samples} problems, evidence ${evidence}, scored by ${rule}; tokens${hasPrice ? " and price" : ""} of a problem, of an answer, and of a correct answer; each beside ${first?.name ?? ""}`;
   const notes = [
     ...(skipped > 0
       ? [`not compared: ${pluralize(skipped, "problem")}, which a run skipped because of an error`]
       : []),
-    ...rows.flatMap(({ name, failed, unknownCards }) => [
-      ...(failed > 0 ? [`${name}: ${pluralize(failed, "problem")} wrong because of an error`] : []),
+    ...rows.flatMap(({ name, outcomes, completed, unknownCards }) => [
+      `${name}: ${formatOutcomes(outcomes)}`,
+      ...(completed === 0 ? [renderNoAnswersHint(name, outcomes)] : []),
       ...(unknownCards > 0
         ? [
             `${name}: all token figures are lower bounds: ${pluralize(unknownCards, "card")} with unknown tokens`,
@@ -119,6 +128,10 @@ export function renderRunComparison({
     renderTable(notes.map((note) => [note])) +
     renderTable(budgets.map((budget) => [renderEqualTokenBudgetComparison(budget)]))
   );
+}
+
+function formatAtLeast(tokens: number | undefined, unknownCards: number): string {
+  return `${tokens !== undefined && unknownCards > 0 ? "≥ " : ""}${formatNumber(tokens)}`;
 }
 
 function renderEqualTokenBudgetComparison({

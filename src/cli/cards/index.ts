@@ -10,6 +10,10 @@ export const CARDS_COMMANDS: CommandTable = {
     description: "Print where to download the complete datasets.",
     loadFactory: async () => (await import("./print-dataset-urls.ts")).createPrintDatasetUrlsCommand,
   },
+  score: {
+    description: "Score the recorded replies of a run with another scorer, without a model.",
+    loadFactory: async () => (await import("./score.ts")).createCardsScoreCommand,
+  },
   stats: {
     description: "Show the statistics of a run: turns, tokens, time, and failures.",
     loadFactory: async () => (await import("./stats.ts")).createCardsStatsCommand,

@@ -3,6 +3,7 @@ import {
   pluralize,
   formatDuration,
   formatNumber,
+  formatOutcomes,
   formatPercent,
   formatPercentWithInterval,
   renderTable,
@@ -53,6 +54,7 @@ function renderRunAccuracyAndCounts({ accuracy, samples, run, measures, figures,
       `${count} of ${samples.done} by ${run?.rule ?? "?"}${samples.failed > 0 ? `; ${pluralize(samples.failed, "problem")} wrong because of an error` : ""}`,
     ]);
   }
+  if (samples.done > 0) rows.push(["outcomes", "", formatOutcomes(samples.outcomes)]);
   for (const [name, value] of Object.entries(measures)) rows.push([name, formatPercent(value)]);
   if (figures) {
     const { solverTasks, solverSuccess, solverAnswerTokens, completion, errorsByType } = figures;
@@ -67,7 +69,7 @@ function renderRunAccuracyAndCounts({ accuracy, samples, run, measures, figures,
       rows.push([
         "solver answers",
         formatNumber(solverAnswerTokens.mean, 1),
-        `tokens an answer; median ${formatNumber(solverAnswerTokens.median, 1)}, p95 ${formatNumber(solverAnswerTokens.p95, 1)}`,
+        `${figures.isAnswerLengthEstimated ? "estimated " : ""}tokens an answer; median ${formatNumber(solverAnswerTokens.median, 1)}, p95 ${formatNumber(solverAnswerTokens.p95, 1)}`,
       ]);
     if (solverTasks)
       rows.push([
@@ -112,7 +114,7 @@ function renderRunTokenStatistics({ tokens, spending }: RunReport): string {
     perSample &&
       `${atLeast}${formatNumber(tokens.total)} tokens; a problem: mean ${formatNumber(perSample.mean)}, median ${formatNumber(perSample.median)}, p95 ${formatNumber(perSample.p95)} tokens`,
     estimatedShare > 0 && `${formatPercent(estimatedShare)} of the tokens are estimates`,
-    price !== undefined && `price ${formatNumber(price, 4)} by the tariff`,
+    price !== undefined && `price ${atLeast}${formatNumber(price, 4)} by the tariff`,
   ].filter((note) => typeof note === "string");
   const head = ["role", "turn", "cards", "input", "cached", "output", "share", "time"];
   const totalRow = [

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
+import { ANSWER_SCORERS } from "../../cards/index.ts";
 import type { FaultOptions, PlannerDispatchMode } from "../../cards/roles/index.ts";
 import { parseCount, parseDuration } from "../client-options.ts";
 import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-command-options.ts";
@@ -10,7 +11,7 @@ export interface CardsRunOptions extends OutputFormatOptions {
   offset: number;
   sample?: string[];
   method: string[];
-  model: string;
+  model?: string;
   plannerModel?: string;
   solverModel?: string;
   planner?: string;
@@ -26,7 +27,7 @@ export interface CardsRunOptions extends OutputFormatOptions {
   temperature?: number;
   seed?: number;
   calculator?: boolean;
-  rule?: string;
+  scorer?: string;
   baseUrl?: string;
   apiKeyEnv?: string;
   onError: "fail" | "wrong" | "skip";
@@ -71,8 +72,8 @@ export function addCardsRunOptions(command: Command): Command {
     .addOption(
       new Option(
         "--model <name>",
-        "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…; or oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …",
-      ).default("oracle"),
+        "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…; or without a model: oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …",
+      ),
     )
     .addOption(
       new Option(
@@ -140,7 +141,12 @@ export function addCardsRunOptions(command: Command): Command {
     )
     .addOption(new Option("--seed <number>", "random seed, if the model supports one").argParser(parseCount))
     .addOption(new Option("--calculator", "let solvers write arithmetic that is evaluated for them"))
-    .addOption(new Option("--rule <name>", "scoring rule for gsm8k: strict (default) or flexible"))
+    .addOption(
+      new Option(
+        "--scorer <name>",
+        "scorer of the answers (default: number for gsm8k, f1 for hotpotqa)",
+      ).choices(ANSWER_SCORERS),
+    )
     .addOption(
       new Option("--concurrency <count>", "maximum number of model requests in flight")
         .argParser(parsePositiveInteger)
@@ -154,7 +160,7 @@ export function addCardsRunOptions(command: Command): Command {
     .addOption(
       new Option(
         "--on-error <rule>",
-        "a problem that ends with an error makes the run fail, counts as wrong, or is skipped",
+        "a problem that ends with an error or a timeout makes the run fail, counts as wrong, or is skipped",
       )
         .choices(["fail", "wrong", "skip"])
         .default("fail"),

@@ -40,24 +40,35 @@ describe("colloquy cards run", () => {
     const { code, out, err } = await runCliInTestProcess([
       "cards",
       "run",
+      "--model",
+      "oracle",
       "-n",
       "3",
       "--out",
       `${cwd}/results`,
     ]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^gsm8k test, the shipped 20 a2a chained {2}run gsm8k-a2a-oracle-3, /);
+    expect(out).toMatch(/^gsm8k test, the shipped 20 a2a chained {2}run gsm8k_a2a_oracle, /);
     expect(out).toContain("evidence                                oracle\n");
-    expect(out).toMatch(/accuracy +100\.0 % \(43\.9–100\.0\) {2}3 of 3 by gsm8k\/strict\n/);
+    expect(out).toMatch(/accuracy +100\.0 % \(43\.9–100\.0\) {2}3 of 3 by number\n/);
     expect(out).toContain("ledger: ok");
     expect(err.split("\n").slice(-4)).toEqual([
-      `record: ${cwd}/results/gsm8k-a2a-oracle-3.cards.jsonl`,
-      `cards: ${cwd}/results/gsm8k-a2a-oracle-3_cards.json`,
-      `look at it: colloquy cards show ${cwd}/results/gsm8k-a2a-oracle-3.cards.jsonl --sample gsm8k_0`,
+      `record: ${cwd}/results/gsm8k_a2a_oracle.cards.jsonl`,
+      `cards: ${cwd}/results/gsm8k_a2a_oracle_cards.json`,
+      `look at it: colloquy cards show ${cwd}/results/gsm8k_a2a_oracle.cards.jsonl --sample gsm8k_0`,
       "",
     ]);
-    expect(JSON.parse(readFileSync(`${cwd}/results/gsm8k-a2a-oracle-3_cards.json`, "utf8"))).toHaveLength(18);
-    const again = await runCliInTestProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
+    expect(JSON.parse(readFileSync(`${cwd}/results/gsm8k_a2a_oracle_cards.json`, "utf8"))).toHaveLength(18);
+    const again = await runCliInTestProcess([
+      "cards",
+      "run",
+      "--model",
+      "oracle",
+      "-n",
+      "3",
+      "--out",
+      `${cwd}/results`,
+    ]);
     expect(again).toMatchObject({
       code: 1,
       err: expect.stringContaining("pass resume (--resume)") as string,
@@ -66,14 +77,26 @@ describe("colloquy cards run", () => {
 
   it("runs several methods on the same problems, and compares them", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
-    const words = ["cards", "run", "-n", "4", "--method", "cot,a2a,direct", "--out", cwd, "--json"];
+    const words = [
+      "cards",
+      "run",
+      "--model",
+      "oracle",
+      "-n",
+      "4",
+      "--method",
+      "cot,a2a,direct",
+      "--out",
+      cwd,
+      "--json",
+    ];
     const { code, out } = await runCliInTestProcess(words);
     expect(code).toBe(0);
     const { runs, comparison } = JSON.parse(out) as CardsRunOutput;
     expect(runs.map(({ runId, status }) => [runId, status])).toEqual([
-      ["gsm8k-cot-oracle-4", "completed"],
-      ["gsm8k-a2a-oracle-4", "completed"],
-      ["gsm8k-direct-oracle-4", "completed"],
+      ["gsm8k_cot_oracle", "completed"],
+      ["gsm8k_a2a_oracle", "completed"],
+      ["gsm8k_direct_oracle", "completed"],
     ]);
     expect(comparison?.rows).toHaveLength(3);
   });
@@ -83,6 +106,8 @@ describe("colloquy cards run", () => {
     const words = [
       "cards",
       "run",
+      "--model",
+      "oracle",
       "--faults",
       "slow=1:5",
       "--concurrency",
@@ -120,6 +145,8 @@ describe("colloquy cards run", () => {
     const words = [
       "cards",
       "run",
+      "--model",
+      "oracle",
       "-n",
       "2",
       "--solver",
@@ -142,7 +169,20 @@ describe("colloquy cards run", () => {
 
   it("records a model's answers on a cassette, and replays them without the model", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
-    const words = ["cards", "run", "-n", "2", "--method", "cot", "--model", "scripted:echo", "--out", cwd];
+    const words = [
+      "cards",
+      "run",
+      "--model",
+      "oracle",
+      "-n",
+      "2",
+      "--method",
+      "cot",
+      "--model",
+      "scripted:echo",
+      "--out",
+      cwd,
+    ];
     const tape = ["--cassette", join(cwd, "tape.jsonl")];
     expect((await runCliInTestProcess([...words, ...tape, "--run-id", "first"])).code).toBe(0);
     expect((await runCliInTestProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
@@ -193,7 +233,18 @@ describe("colloquy cards run", () => {
 
   it("keeps the evidence kind of an oracle when its cassette is replayed", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
-    const words = ["cards", "run", "-n", "1", "--out", cwd, "--cassette", join(cwd, "tape.jsonl")];
+    const words = [
+      "cards",
+      "run",
+      "--model",
+      "oracle",
+      "-n",
+      "1",
+      "--out",
+      cwd,
+      "--cassette",
+      join(cwd, "tape.jsonl"),
+    ];
     await runCliInTestProcess([...words, "--run-id", "first"]);
     await runCliInTestProcess([...words, "--replay", "--run-id", "second"]);
     expect(readRecording(join(cwd, "second.cards.jsonl")).run?.evidence).toBe("oracle");
@@ -201,7 +252,7 @@ describe("colloquy cards run", () => {
 
   it("fails if the tokens on the cards differ from those of the calls", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
-    const words = ["cards", "run", "-n", "1", "--out", cwd, "--run-id", "r"];
+    const words = ["cards", "run", "--model", "oracle", "-n", "1", "--out", cwd, "--run-id", "r"];
     expect((await runCliInTestProcess(words)).code).toBe(0);
     const file = join(cwd, "r.cards.jsonl");
     const text = readFileSync(file, "utf8");
@@ -218,7 +269,7 @@ describe("colloquy cards run", () => {
       "gsm8k (test, the shipped 20) has no problem gsm8k_99. Its ids range from gsm8k_0 to gsm8k_19.",
     ],
     [["--method", "tot"], '"tot" is not a method. Use a2a, cot'],
-    [["--rule", "f1"], 'gsm8k does not support the scoring rule "f1"'],
+    [["--scorer", "strict"], "Allowed choices are number, exact, f1, choice."],
     [["--model", "recorded:gpt"], "No recorded answers exist for gpt."],
     [["--model", "unknown"], "unknown"],
     [["--faults", "wrong=2"], "wrong=2 is not a fault"],
@@ -230,9 +281,90 @@ describe("colloquy cards run", () => {
     [["--max-turns", "1"], "maxTurns is 1, which leaves no turn for the answer"],
   ])("with %j says what is wrong", async (words, message) => {
     const cwd = await createTempTestDirectoryWithFiles({});
-    const { code, err } = await runCliInTestProcess(["cards", "run", "-n", "1", "--out", cwd, ...words]);
+    const { code, err } = await runCliInTestProcess([
+      "cards",
+      "run",
+      "--model",
+      "oracle",
+      "-n",
+      "1",
+      "--out",
+      cwd,
+      ...words,
+    ]);
     expect(code).not.toBe(0);
     expect(err).toContain(message);
+  });
+
+  it.each([
+    ["without a model", []],
+    ["with a server, but without its model", ["--base-url", "http://127.0.0.1:9/v1"]],
+    ["with a remote planner, but without the model of its solver", ["--planner", "http://127.0.0.1:9"]],
+  ])("does not replace a missing model by the oracle: %s", async (_, words) => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const { code, err } = await runCliInTestProcess(["cards", "run", "-n", "1", "--out", cwd, ...words]);
+    expect(code).toBe(2);
+    expect(err).toContain("Pass --model with the name of a model, or --model oracle");
+  });
+
+  it("hints at the cause if no problem has an answer", async () => {
+    const server = await startFakeModelServer(() => ({ text: "The answer is 2." }));
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const words = ["cards", "run", "-n", "2", "--model", "weak", "--base-url", server.baseUrl, "--out", cwd];
+    const { code, out, err } = await runCliInTestProcess(words);
+    expect(code).toBe(0);
+    expect(out).toMatch(/outcomes +2 invalid_action\n/);
+    expect(err).toContain("the model does not follow the action format; use a server that enforces");
+  });
+
+  it("labels the first run with a cassette as live, and a run that replays it as recorded", async () => {
+    const server = await startFakeModelServer(answerLikeAnyRole);
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const words = ["cards", "run", "-n", "2", "--method", "cot", "--out", cwd];
+    const model = ["--model", "llama", "--base-url", server.baseUrl];
+    const cassette = ["--cassette", join(cwd, "tape.jsonl")];
+    const run = (id: string, options: string[]) =>
+      runCliInTestProcess([...words, ...model, ...options, "--run-id", id]);
+    await run("plain", []);
+    await run("first", cassette);
+    await run("second", cassette);
+    const files = ["plain", "first", "second"].map((id) => join(cwd, `${id}.cards.jsonl`));
+    expect(files.map((file) => readRecording(file).run?.evidence)).toEqual([
+      "live-model",
+      "live-model",
+      "recorded-model",
+    ]);
+    expect((await runCliInTestProcess(["cards", "compare", ...files])).code).toBe(0);
+  });
+
+  it("scores a recording again without a model, and never overwrites a file", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    await runCliInTestProcess([
+      "cards",
+      "run",
+      "-n",
+      "3",
+      "--model",
+      "oracle",
+      "--out",
+      cwd,
+      "--run-id",
+      "r",
+    ]);
+    const words = ["cards", "score", join(cwd, "r.cards.jsonl"), "--scorer", "exact"];
+    const { code, out, err } = await runCliInTestProcess(words);
+    expect({ code, err }).toEqual({ code: 0, err: `record: ${cwd}/r-exact.cards.jsonl\n` });
+    expect(out).toMatch(/^number +100\.0 % .* 3 answered\nexact +100\.0 % /);
+    const recording = readRecording(join(cwd, "r-exact.cards.jsonl"));
+    expect(buildRunReport(recording)).toMatchObject({
+      broken: [],
+      run: { rule: "exact" },
+      samples: { done: 3 },
+    });
+    expect(await runCliInTestProcess(words)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("r-exact.cards.jsonl exists.") as string,
+    });
   });
 
   it("prints where to download the datasets", async () => {

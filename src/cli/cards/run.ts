@@ -18,6 +18,7 @@ import { renderRunComparison } from "./compare.ts";
 import { type RoleModelCreationOptions, createRoleModel } from "./role-models.ts";
 import { addCardsRunOptions, type CardsRunOptions } from "./run-options.ts";
 import { renderRunStats } from "./render-run-stats.ts";
+import { renderNoAnswersHint } from "./text-table.ts";
 
 /** Outcome of an experiment, with a report about the recording. */
 type ExperimentOutcomeWithReport = ExperimentOutcome & { readonly report: RunReport };
@@ -62,6 +63,8 @@ async function createRoleModels(
     model,
     plannerModel = model,
     solverModel = model,
+    planner: plannerUrl,
+    solver: solverUrl,
     data,
     faults,
     cassette,
@@ -79,11 +82,20 @@ async function createRoleModels(
     ...(cassette !== undefined && { cassette }),
     ...(baseUrl !== undefined && { server: { baseUrl, ...readApiKey(apiKeyEnv, env) } }),
   };
-  const planner = await createRoleModel(plannerModel, source);
-  return {
-    planner,
-    solver: plannerModel === solverModel ? planner : await createRoleModel(solverModel, source),
-  };
+  const usesPlanner = options.method.includes("a2a") && plannerUrl === undefined;
+  const isMissing =
+    (usesPlanner && plannerModel === undefined) || (solverUrl === undefined && solverModel === undefined);
+  if (isMissing)
+    throw createUsageError(
+      "The run has no model.",
+      "Pass --model with the name of a model, or --model oracle for a run of GSM8K without a model.",
+    );
+  const planner = plannerModel === undefined ? undefined : await createRoleModel(plannerModel, source);
+  const solver =
+    plannerModel === solverModel || solverModel === undefined
+      ? planner
+      : await createRoleModel(solverModel, source);
+  return { ...(planner && { planner }), ...(solver && { solver }) };
 }
 
 /** Reads the API key of an OpenAI-compatible server from the environment variable that the user names. */
@@ -101,7 +113,7 @@ async function runExperimentMethod(
   options: CardsRunOptions,
   context: CliContext,
 ): Promise<ExperimentOutcome> {
-  const { planner, solver, out, runId, resume, rule, concurrency, deadline, onError } = options;
+  const { planner, solver, out, runId, resume, scorer, concurrency, deadline, onError } = options;
   const links = { ...(planner !== undefined && { planner }), ...(solver !== undefined && { solver }) };
   const progress = new ProgressReporter(context, `${dataset.name} ${method}`);
   try {
@@ -130,7 +142,7 @@ async function runExperimentMethod(
         runId: options.method.length > 1 ? `${runId}-${method.replaceAll("@", "_")}` : runId,
       }),
       ...(resume && { resume }),
-      ...(rule !== undefined && { scoreRule: rule }),
+      ...(scorer !== undefined && { scorer }),
     });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
@@ -197,7 +209,10 @@ function writeExperimentOutcomes(
   }
   const texts = outcomes.map(({ report, runId }) => renderRunStats(report, runId));
   streams.out([...texts, ...(comparison ? [renderRunComparison(comparison)] : [])].join("\n"));
-  for (const { file, specificationFile, failedSamples } of outcomes) {
+  for (const { file, specificationFile, failedSamples, report, runId } of outcomes) {
+    const { outcomes: counts, done } = report.samples;
+    const hasAnswer = Object.keys(counts).some((name) => name === "answered" || name === "unmarked");
+    if (done > 0 && !hasAnswer) streams.err(`${renderNoAnswersHint(runId, counts)}\n`);
     for (const { sampleId, error, recordedAs = "not scored" } of failedSamples)
       streams.err(`${sampleId}: ${recordedAs}: ${error.replaceAll(/\s+/g, " ")}\n`);
     streams.err(
@@ -225,10 +240,13 @@ function assertExperimentsSucceeded(outcomes: readonly ExperimentOutcomeWithRepo
     const { runId, failureReason = "the reason is unknown", failedSamples } = failed;
     const ids = failedSamples.flatMap(({ sampleId, recordedAs }) => (recordedAs ? [] : [sampleId]));
     const listed = ids.length > 0 ? ` (${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""})` : "";
+    const isMisconfigured = /\b(?:401|402|403|404)\b/.test(failureReason);
     throw new CliError(
       "A2ACLI_ERR_UNREACHABLE",
       `Some problems of ${runId}${listed} have no verdict: ${failureReason}`,
-      "Run the same command again with --resume. If the error stays, add --on-error wrong or --on-error skip.",
+      isMisconfigured
+        ? "Correct the name of the model, the API key, or the URL, and run the command again with --resume."
+        : "Run the same command again with --resume. If the error stays, add --on-error wrong or --on-error skip.",
     );
   }
   if (outcomes.some(({ status }) => status === "interrupted")) throw new ExitCodeError(130);

@@ -180,8 +180,9 @@ describe("cards compare", () => {
     expect(code).toBe(0);
     expect(out).toContain("gsm8k, 20 problems, evidence simulated, scored by gsm8k/strict");
     expect(out).toMatch(
-      /a2a parallel +90\.0 % \(69\.9–97\.2\) +864\/93 +1\.00 +3\.0 +0\.94 +0\.0 points \(0\.0 to 0\.0\) +1\.000/,
+      /a2a parallel +90\.0 % \(69\.9–97\.2\) +20\/20 +864\/93 +1\.00 +3\.0 +957 +1,063 +0\.0 points \(-15\.7 to \+15\.7\) +1\.000/,
     );
+    expect(out).toContain("a2a chained: 20 answered\n");
     const mixed = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/oracle.jsonl`);
     expect(mixed).toMatchObject({ code: 1, out: "" });
     expect(mixed.err).toContain(

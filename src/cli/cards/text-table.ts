@@ -58,3 +58,26 @@ export function formatDuration(ms: number | undefined): string {
   if (ms < 120_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${(ms / 60_000).toFixed(0)} min`;
 }
+
+/** Formats the number of problems by outcome, the most frequent outcome first. */
+export function formatOutcomes(outcomes: Readonly<Record<string, number>>): string {
+  return Object.entries(outcomes)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([outcome, count]) => `${count} ${outcome}`)
+    .join(", ");
+}
+
+/** States what to do about a method without any answer. */
+export function renderNoAnswersHint(name: string, outcomes: Readonly<Record<string, number>>): string {
+  const [most] = Object.entries(outcomes).toSorted(([, a], [, b]) => b - a);
+  const action = NO_ANSWERS_ACTIONS[most?.[0] ?? ""] ?? "read the replies with colloquy cards show";
+  return `${name} answered no problem, so its tokens measure failures: ${action}`;
+}
+
+const NO_ANSWERS_ACTIONS: Readonly<Record<string, string>> = {
+  invalid_action:
+    "the model does not follow the action format; use a server that enforces response_format, or another model",
+  placeholder: "the model repeats the placeholders of the prompt; use a larger model",
+  truncated: "raise --max-tokens",
+  timeout: "raise --deadline or lower --concurrency",
+};

@@ -116,13 +116,24 @@ const RUN_FIELDS_CHANGEABLE_ON_RESUME: ReadonlySet<string> = new Set<keyof RunLi
   "kind",
   "at",
   "code",
+  // A resumed run with a cassette replays the answers that it recorded.
+  "evidence",
 ]);
+
+const FIELDS_ADDED_LATER: ReadonlySet<string> = new Set<keyof RunLine>(["prompts_sha256", "servers"]);
 
 function requireSameRun(existing: RunLine, now: RunRecordInput, file: string): void {
   const earlier = new Map<string, unknown>(Object.entries(existing));
   const later = new Map<string, unknown>(Object.entries(now));
   for (const name of new Set([...earlier.keys(), ...later.keys()])) {
-    if (RUN_FIELDS_CHANGEABLE_ON_RESUME.has(name) || isSameJson(earlier.get(name), later.get(name))) continue;
+    // Records of earlier versions lack some members.
+    const isAdded = FIELDS_ADDED_LATER.has(name) && !earlier.has(name);
+    if (
+      isAdded ||
+      RUN_FIELDS_CHANGEABLE_ON_RESUME.has(name) ||
+      isSameJson(earlier.get(name), later.get(name))
+    )
+      continue;
     throw createRunFileConflictError(
       file,
       `its ${name} is ${formatRunFieldValue(earlier.get(name))}, but this run has ${formatRunFieldValue(later.get(name))}`,

@@ -12,3 +12,4 @@ export {
   type FailedSample,
   runExperiment,
 } from "./run-experiment.ts";
+export { rescoreRecordLines } from "./rescore-record-lines.ts";

@@ -54,7 +54,7 @@ describe("a model server that fails for a while", () => {
       ...Array.from({ length: 4 }, () => "500, 0 ms"),
     ]);
     const report = buildRunReport(recording);
-    expect(report).toMatchObject({ found: { "failed-try": 8 }, broken: [], ledger: { ok: true } });
+    expect(report).toMatchObject({ found: {}, broken: [], ledger: { ok: true } });
     // A rejected request has no tokens. Each problem has three answered requests with 15 tokens.
     expect(report.tokens).toMatchObject({ total: 4 * 45, unknownCards: 0 });
     expect(server.requests).toHaveLength(4 * 5);
@@ -111,7 +111,7 @@ describe("a model server that rejects one problem", () => {
       expect(buildComparisonReport([complete, recording])).toMatchObject({
         samples: compared,
         skipped: 4 - compared,
-        rows: [{ failed: 0 }, { failed: onError === "wrong" ? 1 : 0 }],
+        rows: [{}, { outcomes: { answered: 3, ...(onError === "wrong" && { model_error: 1 }) } }],
       });
     },
   );
@@ -161,7 +161,7 @@ describe("replies without an answer", () => {
     const { status, recording } = await run();
     expect(status).toBe("completed");
     const error = listDistinctRecordedCards(recording).find(
-      ({ metadata }) => metadata["error_type"] === "invalid_action",
+      ({ metadata }) => metadata["error_type"] === "truncated",
     );
     expect(error?.metadata.failed_tries).toMatchObject([{ text: '{"action":' }, { text: '{"action":' }]);
     expect(error?.content).toContain("stopped with length");

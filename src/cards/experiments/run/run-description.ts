@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { PLANNER, type RunRecordInput } from "../../index.ts";
 import type { Dataset } from "../data/index.ts";
 import type { JsonObject } from "../../../protocol/index.ts";
+import { listInstructionPrompts } from "../../roles/index.ts";
 import { resolveRunEvidenceKind, type ExperimentRoleOptions, resolveRoleModels } from "./experiment-roles.ts";
 import { formatExperimentMethod } from "./experiment-method.ts";
 
@@ -23,14 +25,21 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
     ([role, url]) => [role, redactUrl(url)] as const,
   );
   const model = Object.fromEntries([...models, ...remoteUrls]);
+  const servers = Object.fromEntries(
+    Object.entries(resolveRoleModels(options)).flatMap(([role, { server }]) =>
+      server === undefined ? [] : [[role, redactUrl(server)] as const],
+    ),
+  );
   const name = formatExperimentMethod(method);
-  const names = [...new Set(Object.values(model))].join("+");
+  const names = [...new Set(Object.values(model))]
+    .map((id) => id.replace(/^(?:anthropic|gemini|ollama|openai):/, ""))
+    .join("+");
   const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
   const { mode = "chained", context = "routed" } = planner;
   const isPlannerElsewhere = options.roleUrls?.[PLANNER] !== undefined;
   const roleOptions = collectLocalRoleOptionsForRunRecord(options);
   return {
-    run_id: options.runId ?? toFileName(`${dataset.name}-${name}-${names}-${dataset.samples.length}`),
+    run_id: options.runId ?? toFileName(`${dataset.name}_${name}_${names}`),
     dataset: dataset.name,
     split: dataset.split,
     sample_ids: dataset.samples.map(({ id }) => id),
@@ -45,6 +54,8 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
     code: codeVersion,
     ...(dataset.sha256 !== undefined && { data_sha256: dataset.sha256 }),
     ...(seed !== undefined && { seed }),
+    ...(Object.keys(servers).length > 0 && { servers }),
+    prompts_sha256: createHash("sha256").update(listInstructionPrompts().join("\0")).digest("hex"),
   };
 }
 

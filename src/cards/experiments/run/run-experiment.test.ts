@@ -137,7 +137,7 @@ describe("an experiment", () => {
     });
     expect(outcome.recording.scores).toMatchObject([
       {
-        rule: "hotpotqa/em",
+        rule: "f1",
         correct: false,
         predicted: "Westminster, London, England",
         measures: { em: 0, f1: 0.8, paragraphs_em: 1 },

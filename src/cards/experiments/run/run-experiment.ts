@@ -1,5 +1,6 @@
 import { defineOptionNames, pickOptions } from "../../../base/usage-checks/index.ts";
 import type {
+  AnswerScorer,
   DatasetSample,
   ErrorCard,
   Recording,
@@ -7,6 +8,7 @@ import type {
   RunRecordInput,
   ScoreRecordInput,
 } from "../../index.ts";
+import { getAnswerForm } from "../../index.ts";
 import {
   type ControllerSolveResult,
   createRequestLimit,
@@ -22,7 +24,7 @@ import {
   writeMessageCardListFile,
 } from "../recorder/index.ts";
 import { buildRunDescription } from "./run-description.ts";
-import { scoreReply, resolveScoreRule, type ScoreRule } from "./score-reply.ts";
+import { getReplyErrorType, resolveScorer, scoreParagraphs, scoreReply } from "./score-reply.ts";
 import { type ExperimentRoleOptions, resolveRoleModels, startExperimentRoles } from "./experiment-roles.ts";
 import { type ExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
 import { SolverDocumentTitleRecorder } from "./solver-document-title-recorder.ts";
@@ -44,14 +46,11 @@ export interface ExperimentOptions
    * Method that solves the problems, which is `a2a` (default), `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`.
    */
   readonly method?: ExperimentMethod | string;
-  /**
-   * Name of the rule that scores the answers. The default rule is `gsm8k/strict` or `hotpotqa/em`, depending
-   * on the dataset.
-   */
-  readonly scoreRule?: string;
+  /** Scorer of the answers. Default: `number` for GSM8K, and `f1` for HotpotQA. */
+  readonly scorer?: AnswerScorer | (string & {});
   /**
    * ID of the experiment run. The name of the record file contains this ID. The default run ID contains the
-   * dataset, the method, the model, and the number of problems.
+   * dataset, the method, and the model, as in `gsm8k_a2a_claude`.
    */
   readonly runId?: string;
   /**
@@ -61,7 +60,7 @@ export interface ExperimentOptions
    */
   readonly concurrency?: number;
   /**
-   * Treatment of a problem without an answer, because a model or an agent failed:
+   * Treatment of a problem without an answer, because a model or an agent failed or the deadline passed:
    *
    * - `fail` (default): the problem has no score, the run fails, and a resumed run solves the problem again.
    * - `wrong`: the problem counts as wrong.
@@ -89,7 +88,7 @@ export interface ExperimentOptions
 const assertKnownOptions = defineOptionNames<ExperimentOptions>()(
   "runExperiment",
   "answerer onError codeVersion concurrency dataset deadlineMs fsync maxConsecutiveFailures method model",
-  "onProgress outputFolder planner redactCard resume roleUrls runId scoreRule serverLayout signal",
+  "onProgress outputFolder planner redactCard resume roleUrls runId scorer serverLayout signal",
   "solver",
 );
 
@@ -149,7 +148,7 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
   const method =
     typeof options.method === "object" ? options.method : parseExperimentMethod(options.method ?? "a2a");
-  const rule = resolveScoreRule(dataset.name, options.scoreRule);
+  const rule = resolveScorer(dataset.name, options.scorer);
   const run = buildRunDescription({ ...options, method }, rule);
   let writeError: unknown;
   const file = openRunFile(run, {
@@ -184,11 +183,13 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   };
 }
 
+const DEFAULT_DEADLINE_MS = 120_000;
+
 class ExperimentRun {
   readonly #file: RunFile;
   readonly #run: RunRecordInput;
   readonly #options: ExperimentOptions & { readonly method: ExperimentMethod };
-  readonly #rule: ScoreRule;
+  readonly #rule: AnswerScorer;
   readonly #signal: AbortSignal;
   readonly #giveUpController = new AbortController();
   readonly #pendingSamples: DatasetSample[];
@@ -210,7 +211,7 @@ class ExperimentRun {
     file: RunFile,
     run: RunRecordInput,
     options: ExperimentOptions & { readonly method: ExperimentMethod },
-    rule: ScoreRule,
+    rule: AnswerScorer,
     signal: AbortSignal,
   ) {
     this.#file = file;
@@ -238,11 +239,15 @@ class ExperimentRun {
     const { method } = this.#options;
     const limit = createRequestLimit(concurrency);
     const model = limitModelRequests(resolveRoleModels(this.#options), limit);
-    const setup = await startExperimentRoles({ ...this.#options, model }, this.#unreachableSubtasks);
+    const answerer = { answerForm: getAnswerForm(this.#rule), ...this.#options.answerer };
+    const setup = await startExperimentRoles(
+      { ...this.#options, answerer, model },
+      this.#unreachableSubtasks,
+    );
     // Each problem of a majority vote sends all its requests at once.
     const workers = Math.ceil(concurrency / (method.kind === "a2a" ? 1 : method.samples));
     const stop = AbortSignal.any([this.#signal, this.#giveUpController.signal]);
-    const { deadlineMs = 120_000, dataset } = this.#options;
+    const { deadlineMs = DEFAULT_DEADLINE_MS, dataset } = this.#options;
     const solve = (sample: DatasetSample): Promise<ControllerSolveResult> =>
       setup.controller.solve({
         task: sample.question,
@@ -277,16 +282,23 @@ class ExperimentRun {
   #recordOutcome(sample: DatasetSample, reply: ResultCard | ErrorCard): void {
     const shown = this.#shownDocuments.takeSampleDocumentTitles(sample.id);
     const subtaskFailure = this.#unreachableSubtasks.takeSampleFailure(sample.id);
-    const isFailure = isReplyOfUnreachableRole(reply) || isReplyOfRejectedRequest(reply);
+    const isFailure =
+      isReplyOfUnreachableRole(reply) ||
+      isReplyOfRejectedRequest(reply) ||
+      getReplyErrorType(reply) === "timeout";
     const failure = isFailure ? reply : subtaskFailure;
     if (failure) this.#handleFailure(sample, failure);
     else {
       // The roles work, so the problems before this one failed for their own reasons.
       this.#recordFailures();
-      const isWhole = this.#options.method.kind !== "a2a";
-      const score = scoreReply(sample, reply, this.#rule, { isWhole, shown });
+      const score = scoreReply(sample.gold, reply, this.#rule);
+      const measures = { ...score.measures, ...scoreParagraphs(sample, shown) };
       const { turn } = reply.metadata;
-      this.#recordScore(sample, { ...score, ...(turn !== undefined && { turns: turn }) });
+      this.#recordScore(sample, {
+        ...score,
+        ...(Object.keys(measures).length > 0 && { measures }),
+        ...(turn !== undefined && { turns: turn }),
+      });
     }
     this.#options.onProgress?.({
       done: this.#doneCount,
@@ -298,9 +310,13 @@ class ExperimentRun {
   }
 
   #handleFailure(sample: DatasetSample, failure: ResultCard | ErrorCard): void {
-    this.failureReason = failure.content;
+    const outcome = getReplyErrorType(failure);
+    const { deadlineMs = DEFAULT_DEADLINE_MS } = this.#options;
+    const error =
+      outcome === "timeout" ? `no answer within the deadline of ${deadlineMs / 1_000} s` : failure.content;
+    this.failureReason = error;
     this.#failed += 1;
-    this.#recentFailures.push({ sample, error: failure.content });
+    this.#recentFailures.push({ sample, error, outcome });
     const { maxConsecutiveFailures = 10 } = this.#options;
     if (isReplyOfMisconfiguredModel(failure) || this.#recentFailures.length >= maxConsecutiveFailures)
       this.#stop();
@@ -321,11 +337,11 @@ class ExperimentRun {
   /** Records the recent failures as the option `onError` determines. */
   #recordFailures(): void {
     const { onError = "fail" } = this.#options;
-    for (const { sample, error } of this.#recentFailures.splice(0)) {
+    for (const { sample, error, outcome } of this.#recentFailures.splice(0)) {
       if (onError === "fail") this.failedSamples.push({ sampleId: sample.id, error, recordedAs: undefined });
       else if (onError === "wrong") {
         const { gold } = sample;
-        const isKept = this.#recordScore(sample, { gold, correct: false, rule: this.#rule, error });
+        const isKept = this.#recordScore(sample, { gold, correct: false, rule: this.#rule, error, outcome });
         this.failedSamples.push({ sampleId: sample.id, error, recordedAs: isKept ? "wrong" : undefined });
       } else {
         const line = { run_id: this.#run.run_id, sample_id: sample.id, error };
@@ -358,6 +374,7 @@ class ExperimentRun {
 interface SampleFailure {
   readonly sample: DatasetSample;
   readonly error: string;
+  readonly outcome: string;
 }
 
 /** Limits the requests of all models together. */

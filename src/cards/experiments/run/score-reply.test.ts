@@ -1,54 +1,60 @@
 import { describe, expect, it } from "vitest";
-import {
-  createCardProtocol,
-  getGsm8kSlice,
-  type ResultCard,
-  type ResultCardStatus,
-  type DatasetSample,
-} from "../../index.ts";
-import { scoreReply, resolveScoreRule } from "./score-reply.ts";
+import { createCardProtocol, type ResultCard, type ResultCardStatus } from "../../index.ts";
+import { resolveScorer, scoreReply } from "./score-reply.ts";
 import { formatExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
 
 const protocol = createCardProtocol();
-const shownTitles = new Set<string>();
 
-function createResult(content: string, status: ResultCardStatus = "completed"): ResultCard {
-  return protocol.createResultCard({ from: "planner", to: "controller", result: content, status });
+function createResult(content: string, status: ResultCardStatus = "completed", metadata = {}): ResultCard {
+  return protocol.createResultCard({ from: "planner", to: "controller", result: content, status, metadata });
 }
-
-const [janet] = getGsm8kSlice() as [DatasetSample];
 
 describe("a score", () => {
   it.each([
-    ["18", false, "gsm8k/strict", true],
-    ["$18 a day", false, "gsm8k/strict", true],
-    ["She makes 18", false, "gsm8k/strict", false],
-    ["She makes 18", false, "gsm8k/flexible", true],
-    ["16-3-4=9\nAnswer: 18", true, "gsm8k/strict", true],
-    ["She makes 18", true, "gsm8k/strict", false],
-    ["181", false, "gsm8k/flexible", false],
-  ] as const)("of %j (complete problem: %s) by %s is %s", (text, isWhole, rule, correct) => {
-    expect(scoreReply(janet, createResult(text), rule, { isWhole, shown: shownTitles }).correct).toBe(
-      correct,
-    );
+    ["18", true, "answered"],
+    ["$18 a day", true, "answered"],
+    ["She makes 18", true, "unmarked"],
+    ["16-3-4=9\nAnswer: 18", true, "answered"],
+    ["<think>17</think>18", true, "answered"],
+    ["181", false, "answered"],
+    ["I cannot tell", false, "no_answer"],
+    ["…", false, "placeholder"],
+    ["Answer: …", false, "placeholder"],
+  ])("of %j is %s, with the outcome %s", (text, correct, outcome) => {
+    expect(scoreReply("18", createResult(text), "number")).toMatchObject({ correct, outcome });
+    expect(scoreReply("18", createResult(text, "success"), "number")).toMatchObject({ correct, outcome });
   });
 
-  it("is wrong for a partial result, even with the right number", () => {
-    const verdict = scoreReply(janet, createResult("18", "partial"), "gsm8k/strict", {
-      isWhole: false,
-      shown: shownTitles,
+  it.each(["timeout", "turn_limit", "truncated", "token_budget"])(
+    "is wrong for a partial result, even with the right number; the outcome is %s",
+    (error_type) => {
+      expect(scoreReply("18", createResult("18", "partial", { error_type }), "number")).toEqual({
+        gold: "18",
+        correct: false,
+        rule: "number",
+        outcome: error_type,
+      });
+    },
+  );
+
+  it("has the error type of an error as its outcome", () => {
+    const error = protocol.createErrorCard({
+      from: "planner",
+      to: "controller",
+      error: "The answer is 18.",
+      errorType: "invalid_action",
     });
-    expect(verdict).toEqual({ gold: "18", correct: false, rule: "gsm8k/strict" });
+    expect(scoreReply("18", error, "number")).toMatchObject({ correct: false, outcome: "invalid_action" });
   });
 
-  it("uses a rule of the dataset", () => {
-    expect([
-      resolveScoreRule("gsm8k"),
-      resolveScoreRule("gsm8k", "flexible"),
-      resolveScoreRule("hotpotqa"),
-    ]).toEqual(["gsm8k/strict", "gsm8k/flexible", "hotpotqa/em"]);
-    expect(() => resolveScoreRule("hotpotqa", "strict")).toThrow(
-      'hotpotqa does not support the scoring rule "strict". Use hotpotqa/em.',
+  it("uses the scorer of the dataset, or another one", () => {
+    expect([resolveScorer("gsm8k"), resolveScorer("hotpotqa"), resolveScorer("hotpotqa", "exact")]).toEqual([
+      "number",
+      "f1",
+      "exact",
+    ]);
+    expect(() => resolveScorer("hotpotqa", "strict")).toThrow(
+      '"strict" is not a scorer. Use number, exact, f1',
     );
   });
 });

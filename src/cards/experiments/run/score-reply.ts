@@ -1,78 +1,69 @@
 import {
-  type ErrorCard,
-  type HotpotQaSample,
-  type ResultCard,
+  ANSWER_SCORERS,
+  type AnswerScorer,
   type DatasetSample,
-  scoreGsm8k,
-  scoreHotpotQaAnswer,
-  scoreSupportingFacts,
+  type ErrorCard,
+  isPlaceholderText,
+  type ResultCard,
+  scoreAnswer,
   type ScoreRecordInput,
+  scoreSupportingFacts,
   type SupportingFact,
 } from "../../index.ts";
-import { extractAnswer } from "../../roles/index.ts";
 
-/**
- * Rule that scores answers to the problems in a dataset. `gsm8k/strict` requires a number directly after an
- * answer marker, and `gsm8k/flexible` accepts the last number in the text.
- */
-export type ScoreRule = "gsm8k/strict" | "gsm8k/flexible" | "hotpotqa/em";
-
-/**
- * Returns the scoring rule for a dataset and throws a `RangeError` if the dataset does not support the rule.
- */
-export function resolveScoreRule(dataset: DatasetSample["dataset"], rule?: string): ScoreRule {
-  const rules: readonly ScoreRule[] =
-    dataset === "gsm8k" ? ["gsm8k/strict", "gsm8k/flexible"] : ["hotpotqa/em"];
-  const found = rules.find(
-    (candidate) => rule === undefined || candidate === rule || candidate === `${dataset}/${rule}`,
-  );
+/** Returns the scorer of a run. Throws a `RangeError` if the scorer is unknown. */
+export function resolveScorer(dataset: DatasetSample["dataset"], name?: string): AnswerScorer {
+  if (name === undefined) return dataset === "gsm8k" ? "number" : "f1";
+  const found = ANSWER_SCORERS.find((scorer) => scorer === name);
   if (found) return found;
-  throw new RangeError(
-    `${dataset} does not support the scoring rule ${JSON.stringify(rule)}. Use ${rules.join(" or ")}.`,
-  );
+  throw new RangeError(`${JSON.stringify(name)} is not a scorer. Use ${ANSWER_SCORERS.join(", ")}.`);
 }
 
-type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicted" | "measures">;
+type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicted" | "measures" | "outcome">;
 
 /**
- * Scores the reply to a problem. A result with the status `completed` counts as an answer. A result with the
- * status `success` counts as an answer only if the solver received the complete problem. A partial result
- * counts as wrong, because its number may be correct only by chance. A planner's answer is the content of its
- * result card. In a complete solution, the answer follows `Answer:`. `shown` contains the titles of the
- * documents that the planner sent to solvers.
+ * Scores the reply to a problem with the same rule for every method. Results with the status `completed` or
+ * `success` contain an answer. A partial result counts as wrong, because its answer may be correct only by
+ * chance.
  */
-export function scoreReply(
-  sample: DatasetSample,
-  reply: ResultCard | ErrorCard,
-  rule: ScoreRule,
-  { isWhole, shown }: { readonly isWhole: boolean; readonly shown: ReadonlySet<string> },
-): ReplyScore {
-  const status = reply.message_type === "result" ? reply.metadata.status : "error";
-  const isAnswer = status === "completed" || (isWhole && status === "success");
-  const text = isAnswer ? reply.content : "";
-  if (sample.dataset === "gsm8k") {
-    const solution = isAnswer && !isWhole ? `Answer: ${text}` : text;
-    const { predicted, correct } = scoreGsm8k(
-      solution,
-      sample.gold,
-      rule === "gsm8k/flexible" ? "flexible" : "strict",
-    );
-    return { gold: sample.gold, correct, rule, ...(predicted !== undefined && { predicted }) };
-  }
-  const predicted = isWhole ? (extractAnswer(text, "hotpotqa") ?? "") : text.trim();
-  const { exact, f1 } = scoreHotpotQaAnswer(predicted, sample.gold);
+export function scoreReply(gold: string, reply: ResultCard | ErrorCard, scorer: AnswerScorer): ReplyScore {
+  const { message_type, content, metadata } = reply;
+  const status = message_type === "result" ? metadata["status"] : "error";
+  const isAnswer = status === "completed" || status === "success";
+  const score = scoreAnswer(isAnswer ? content : "", gold, scorer);
+  const { predicted, correct, measures } = score;
   return {
-    gold: sample.gold,
-    correct: exact === 1,
-    rule,
-    ...(predicted !== "" && { predicted }),
-    measures: { em: exact, f1, ...scoreParagraphs(sample, shown) },
+    gold,
+    correct,
+    rule: scorer,
+    outcome: isAnswer ? classifyAnswer(content, score) : getReplyErrorType(reply),
+    ...(predicted !== undefined && { predicted }),
+    ...(measures && { measures }),
   };
 }
 
-/** Scores the selection of paragraphs if the solvers received some but not all paragraphs of the problem. */
-function scoreParagraphs(sample: HotpotQaSample, shown: ReadonlySet<string>): Record<string, number> {
-  if (shown.size === 0 || shown.size === sample.paragraphs.length) return {};
+/** Returns the outcome of a reply that contains no answer, which is its error type or its status. */
+export function getReplyErrorType({ message_type, metadata }: ResultCard | ErrorCard): string {
+  const { error_type, status } = metadata as { error_type?: unknown; status?: unknown };
+  if (typeof error_type === "string") return error_type;
+  return message_type === "result" && typeof status === "string" ? status : "error";
+}
+
+function classifyAnswer(
+  content: string,
+  { predicted, isMarked }: Pick<ReturnType<typeof scoreAnswer>, "predicted" | "isMarked">,
+): string {
+  if (isPlaceholderText(content) || isPlaceholderText(predicted ?? "")) return "placeholder";
+  if (predicted === undefined) return "no_answer";
+  return isMarked ? "answered" : "unmarked";
+}
+
+/**
+ * Scores the selection of paragraphs if the solvers received some but not all paragraphs of the problem. `shown`
+ * contains the titles of the documents that the planner sent to solvers.
+ */
+export function scoreParagraphs(sample: DatasetSample, shown: ReadonlySet<string>): Record<string, number> {
+  if (sample.dataset !== "hotpotqa" || shown.size === 0 || shown.size === sample.paragraphs.length) return {};
   const gold = new Set(sample.supportingFacts.map(({ title }) => title));
   const { exact, precision, recall, f1 } = scoreSupportingFacts(
     createSupportingFactsFromTitles(shown),

@@ -1,4 +1,4 @@
-import type { CardTokenUsage, QueryCard, TaskCard } from "../../index.ts";
+import { type CardTokenUsage, type QueryCard, removeThinking, type TaskCard } from "../../index.ts";
 import type { Run } from "../../../engine/index.ts";
 import { computeRetryDelay, describeModelFailure, type ModelFailure } from "../model-failure.ts";
 import type { ModelReply, ModelRequest } from "../role-model.ts";
@@ -57,14 +57,15 @@ export class ModelCaller {
       const startedAt = clock.monotonic();
       const stopTracking = this.#options.usage.startModelCallTimer();
       try {
-        const reply = await model.complete({ ...request, role: role.name, signal: this.#options.signal });
+        const raw = await model.complete({ ...request, role: role.name, signal: this.#options.signal });
         stopTracking();
-        const usage = reply.usage ?? NO_USAGE;
-        this.#options.usage.addModelUsage(usage, reply.model ?? model.id);
-        const call = { model: reply.model ?? model.id, usage, finish: reply.finish };
+        const usage = raw.usage ?? NO_USAGE;
+        this.#options.usage.addModelUsage(usage, raw.model ?? model.id);
+        const call = { model: raw.model ?? model.id, usage, finish: raw.finish };
         this.#recordModelCall(request, call, startedAt);
-        report.succeed(reply);
-        return reply;
+        report.succeed(raw);
+        // The thoughts of a model are neither an action nor an answer, and no other role may see them.
+        return { ...raw, text: removeThinking(raw.text) };
       } catch (thrown) {
         stopTracking();
         await this.#handleModelFailure(request, thrown, tries, startedAt, report);

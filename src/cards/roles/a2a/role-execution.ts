@@ -78,6 +78,8 @@ export class RoleExecution implements TaskContext {
   #cancelGraceTimer: (() => void) | undefined;
   #wasStopped = false;
   #finalCardId: string | undefined;
+  /** Number of the current turn, if the role is a planner. */
+  #turn: number | undefined;
 
   constructor(options: RoleExecutionOptions) {
     this.#options = options;
@@ -163,6 +165,7 @@ export class RoleExecution implements TaskContext {
   }
 
   callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
+    if (request.input.kind === "plan") this.#turn = request.input.turn;
     return this.#modelCaller.call(request);
   }
 
@@ -209,7 +212,10 @@ export class RoleExecution implements TaskContext {
   notifyRequesterOfError(outcome: Extract<TaskOutcome, { error: string }>): void {
     const { error, errorType, retryable, httpStatus } = outcome;
     const { journal, requestCard, requestTransport, requester } = this.#options;
-    const metadata = { error_type: errorType, ...omitUndefined({ retryable, http_status: httpStatus }) };
+    const metadata = {
+      error_type: errorType,
+      ...omitUndefined({ turn: this.#turn, retryable, http_status: httpStatus }),
+    };
     const card = this.#usage.flushToCard((spent) =>
       journal.createErrorCard(requestCard.sender, error, { ...metadata, ...spent }),
     );
@@ -285,7 +291,7 @@ export class RoleExecution implements TaskContext {
   #buildReply(answer: TaskOutcome): ResultCard | ErrorCard {
     const { journal, requestCard } = this.#options;
     const metadata = {
-      ...omitUndefined({ turn: requestCard.metadata.turn }),
+      ...omitUndefined({ turn: this.#turn ?? requestCard.metadata.turn }),
       ...buildInReplyToMetadata(requestCard),
     };
     const fail = (outcome: Extract<TaskOutcome, { error: string }>): ErrorCard =>

@@ -20,6 +20,8 @@ export interface CassetteEntry {
  */
 export interface CassetteStore {
   get(key: string): CassetteEntry | undefined | Promise<CassetteEntry | undefined>;
+  /** Number of stored entries, if the store knows it. */
+  readonly size?: number;
   /** Stores an entry. Resolves when the cassette entry is stored durably. */
   put(entry: CassetteEntry): void | Promise<void>;
 }
@@ -58,7 +60,8 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
 
   return {
     id,
-    evidenceKind: resolveCassetteEvidenceKind(inner, mode),
+    evidenceKind: resolveCassetteEvidenceKind(inner, mode, store),
+    ...(inner?.server !== undefined && { server: inner.server }),
     async complete(request): Promise<ModelReply> {
       request.signal.throwIfAborted();
       const cassetteRequest = toCassetteRequest(id, request);
@@ -73,9 +76,17 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
   };
 }
 
-/** When a cassette replays the replies of a live model, the type of evidence is `recorded-model`. */
-function resolveCassetteEvidenceKind(inner: RoleModel | undefined, mode: string): AnswerSourceKind {
-  if (inner && (mode === "record" || inner.evidenceKind !== "live-model")) return inner.evidenceKind;
+/**
+ * When a cassette replays the replies of a live model, the type of evidence is `recorded-model`. An empty
+ * cassette can replay nothing.
+ */
+function resolveCassetteEvidenceKind(
+  inner: RoleModel | undefined,
+  mode: string,
+  { size = 1 }: CassetteStore,
+): AnswerSourceKind {
+  const isReplayed = mode === "replay" || (mode === "auto" && size > 0);
+  if (inner && (!isReplayed || inner.evidenceKind !== "live-model")) return inner.evidenceKind;
   return "recorded-model";
 }
 

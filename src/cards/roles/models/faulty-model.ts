@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import { findLastNumber, findStrictAnswer, formatNumberWithoutExponent } from "../../index.ts";
+import { extractAnswer, formatNumberWithoutExponent } from "../../index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 import { untilAborted } from "../../../client/index.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
@@ -54,6 +54,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   return {
     id: `faulty(${inner.id})`,
     evidenceKind: "simulated",
+    ...(inner.server !== undefined && { server: inner.server }),
     async complete(request): Promise<ModelReply> {
       const { input, signal } = request;
       const happens = (fault: string, share: number): boolean =>
@@ -93,7 +94,7 @@ function buildFaultSelectionKey({ role, input, messages }: ModelRequest): unknow
 
 /** Replaces an answer with a different value and a different text. */
 function falsifyAnswer(text: string, offset: number): string {
-  const number = findStrictAnswer(text) ?? findLastNumber(text);
+  const number = extractAnswer(text, "number").answer;
   return number === undefined ? "something else" : formatNumberWithoutExponent(Number(number) + offset);
 }
 

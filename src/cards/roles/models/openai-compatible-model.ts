@@ -38,6 +38,7 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleModelOption
   return {
     id: model,
     evidenceKind: "live-model",
+    server: baseUrl,
     async complete(request): Promise<ModelReply> {
       const response = await fetchFunction(url, {
         method: "POST",

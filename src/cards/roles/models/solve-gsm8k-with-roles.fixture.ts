@@ -1,4 +1,4 @@
-import { type ErrorCard, type Gsm8kSample, type ResultCard, scoreGsm8k } from "../../index.ts";
+import { type ErrorCard, type Gsm8kSample, type ResultCard, scoreAnswer } from "../../index.ts";
 import { createPlanner, type PlannerOptions } from "../planner/index.ts";
 import type { RoleModel } from "../role-model.ts";
 import { createSolver } from "../solver/index.ts";
@@ -34,7 +34,7 @@ export function solveGsm8kWithRoles(
         delegates: { solver },
       });
       const completed = reply.metadata["status"] === "completed";
-      const correct = completed && scoreGsm8k(reply.content, sample.gold, "flexible").correct;
+      const correct = completed && scoreAnswer(reply.content, sample.gold, "number").correct;
       const subtasks = run.listTasksTo("solver").map(({ content }) => content);
       return { sample, reply, run, subtasks, completed, correct };
     }),

@@ -1,4 +1,5 @@
 import { type JsonObject, truncateText } from "../../../protocol/index.ts";
+import { isPlaceholderText } from "../../index.ts";
 import { extractJsonValues } from "./extract-json-values.ts";
 import type { Subtask } from "./subtask-placeholders.ts";
 
@@ -16,21 +17,31 @@ export type PlannerActionName = PlannerAction["action"];
  * The action that was parsed from a model reply. If the reply is invalid, `problem` describes the error for
  * the model.
  */
-type PlannerActionParseResult = { readonly action: PlannerAction } | { readonly problem: string };
+type PlannerActionParseResult =
+  | { readonly action: PlannerAction }
+  | {
+      readonly problem: string;
+      /** Whether the reply repeats a placeholder of the prompt. */
+      readonly isPlaceholder?: boolean;
+    };
+
+function createPlaceholderProblem(member: string): PlannerActionParseResult {
+  return { problem: `"${member}" is only a placeholder; write your own text`, isPlaceholder: true };
+}
 
 /**
  * Parses the first valid planner action in a text. The parser ignores all text after the action, because
  * models often invent solver replies there. The parser never treats text without an action as an answer.
  */
 export function parseAction(text: string): PlannerActionParseResult {
-  let problem: string | undefined;
+  let firstProblem: PlannerActionParseResult | undefined;
   for (const value of extractJsonValues(text)) {
     if (typeof value !== "object" || value === null || !("action" in value)) continue;
     const parsed = decodeAction(value);
     if ("action" in parsed) return parsed;
-    problem ??= parsed.problem;
+    firstProblem ??= parsed;
   }
-  return { problem: problem ?? "the reply contains no JSON object with an action" };
+  return firstProblem ?? { problem: "the reply contains no JSON object with an action" };
 }
 
 function decodeAction(
@@ -40,6 +51,7 @@ function decodeAction(
   switch (action) {
     case "call_solver":
       if (!isNonBlankString(subtask)) return { problem: 'call_solver needs "subtask", a text' };
+      if (isPlaceholderText(subtask)) return createPlaceholderProblem("subtask");
       return {
         action: { action, subtask: replaceLoneSurrogates(subtask), ...decodeDocumentTitles(documents) },
       };
@@ -54,12 +66,14 @@ function decodeAction(
       const invalidIndex = parsed.findIndex((one) => one === undefined);
       if (invalidIndex >= 0)
         return { problem: `subtask ${invalidIndex + 1} has no "task", or its "id" is not a word` };
+      if (parsed.some((one) => one && isPlaceholderText(one.task))) return createPlaceholderProblem("task");
       return { action: { action, subtasks: parsed.filter((one) => one !== undefined) } };
     }
     case "final_answer":
       if (typeof answer === "number" || typeof answer === "boolean")
         return { action: { action, answer: String(answer) } };
       if (!isNonBlankString(answer)) return { problem: 'final_answer needs "answer", a text' };
+      if (isPlaceholderText(answer)) return createPlaceholderProblem("answer");
       return { action: { action, answer: replaceLoneSurrogates(answer).trim() } };
     default:
       return {

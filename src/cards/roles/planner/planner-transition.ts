@@ -1,5 +1,5 @@
 import { parseContextDocuments, selectContextDocumentsByName } from "../context-documents.ts";
-import type { SolverFinding, ModelMessage, ModelReply } from "../role-model.ts";
+import { findReplyErrorType, type SolverFinding, type ModelMessage, type ModelReply } from "../role-model.ts";
 import type { TaskOutcome } from "../role.ts";
 import { sumInputAndOutputTokens } from "../token-usage.ts";
 import { type PlannerAction, parseAction } from "./planner-action.ts";
@@ -69,7 +69,8 @@ function applyModelReply(state: PlannerState, { text, finish }: ModelReply): Pla
   const parsed = parseAction(text);
   if ("problem" in parsed) {
     const cause = finish === "stop" ? "" : ` (the model stopped with ${finish})`;
-    return repromptOrFailOnInvalidReply(state, text, `${parsed.problem}${cause}`);
+    const errorType = findReplyErrorType(finish) ?? (parsed.isPlaceholder ? "placeholder" : "invalid_action");
+    return repromptOrFailOnInvalidReply(state, text, `${parsed.problem}${cause}`, errorType);
   }
   const { action } = parsed;
   if (action.action === "final_answer") return acceptOrRefuseFinalAnswer(state, text, action.answer);
@@ -83,7 +84,7 @@ function applyModelReply(state: PlannerState, { text, finish }: ModelReply): Pla
   }
   const subtasks = toSubtasks(state, action);
   const problem = findSubtaskBatchProblem(state, subtasks);
-  if (problem !== undefined) return repromptOrFailOnInvalidReply(state, text, problem);
+  if (problem !== undefined) return repromptOrFailOnInvalidReply(state, text, problem, "invalid_action");
   return transitionToDispatch(appendModelReply(state, text), subtasks, false);
 }
 
@@ -142,12 +143,17 @@ function selectDocumentsForForcedSubtask({ settings, task }: PlannerState): { do
   return ids.length > 0 ? { documents: ids } : {};
 }
 
-function repromptOrFailOnInvalidReply(state: PlannerState, text: string, problem: string): PlannerTransition {
+function repromptOrFailOnInvalidReply(
+  state: PlannerState,
+  text: string,
+  problem: string,
+  errorType: string,
+): PlannerTransition {
   if (!state.replyProblems.includes("useless")) return repromptModel(state, text, "useless", problem);
   const error = `The planner's model returned no valid action in turn ${state.turn}, even after a second request: ${problem}.`;
   return {
     state,
-    step: { kind: "answer", answer: { error, errorType: "invalid_action" } },
+    step: { kind: "answer", answer: { error, errorType } },
     replyProblem: problem,
   };
 }

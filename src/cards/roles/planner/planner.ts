@@ -15,10 +15,11 @@ import {
  * final answer. The planner's model chooses the actions, and `computeTransition` defines the effect of each
  * action. Throws `INVALID_PARAMS` if the limits are too low for any task.
  *
- * The planner's outcome is `completed`, `partial`, or the error `invalid_action`. The outcome is `partial` if
+ * The planner's outcome is `completed`, `partial`, or an error. The outcome is `partial` if
  * a limit or a stop ended the work before the final answer. In a partial result, `metadata.error_type` states
  * which limit or stop ended the work. If a limit ended the work, the planner also sends a notice. The outcome
- * is the error `invalid_action` if the model chose no valid action in two attempts.
+ * is an error if the model chose no valid action in two attempts: `truncated` or `filtered` if the model stopped
+ * early, `placeholder` if the action repeats a placeholder of the prompt, and otherwise `invalid_action`.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {
   const settings = resolveSettings(options);

@@ -27,17 +27,18 @@ export function renderInstructions(
   ].join("\n");
 }
 
+// The formats contain no complete JSON values, because small models copy such values into their replies.
 const ACTION_FORMATS: Record<PlannerActionName, string> = {
-  call_solver: '{"action":"call_solver","subtask":"…"}',
+  call_solver: '{"action":"call_solver","subtask":TEXT}',
   call_solvers:
-    '{"action":"call_solvers","subtasks":[{"id":"s1","task":"…"},{"id":"s2","task":"… {s1} …"}]} where {s1} is the answer to s1; independent ones run at once',
-  final_answer: '{"action":"final_answer","answer":"…"} with only the number, name or few words asked for',
+    '{"action":"call_solvers","subtasks":[{"id":"s1","task":TEXT},{"id":"s2","task":TEXT}]} where {s1} in a later task is the answer to s1; independent ones run at once',
+  final_answer: '{"action":"final_answer","answer":TEXT} with only the number, name or few words asked for',
 };
 
 const ACTION_FORMATS_WITH_DOCUMENTS: Partial<Record<PlannerActionName, string>> = {
-  call_solver: '{"action":"call_solver","subtask":"…","documents":["title", …]}',
+  call_solver: '{"action":"call_solver","subtask":TEXT,"documents":[TITLE]}',
   call_solvers:
-    '{"action":"call_solvers","subtasks":[{"id":"s1","task":"…","documents":["title", …]},{"id":"s2","task":"… {s1} …","documents":["title", …]}]} where {s1} is the answer to s1; independent ones run at once',
+    '{"action":"call_solvers","subtasks":[{"id":"s1","task":TEXT,"documents":[TITLE]},{"id":"s2","task":TEXT,"documents":[TITLE]}]} where {s1} in a later task is the answer to s1; independent ones run at once',
 };
 
 /** Renders the problem and the parts of the task context that the planner may see. */

@@ -1,9 +1,9 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { CONTROLLER, type CoreRole, normalizeAnswer, type CardRoute, SOLVER } from "../../index.ts";
-import { findLastNumber, findStrictAnswer } from "../../index.ts";
+import { type AnswerForm, extractAnswer, isPlaceholderText } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import { getTaskDatasetName } from "../task-dataset-name.ts";
-import type { ModelReply } from "../role-model.ts";
+import { findReplyErrorType, type ModelReply } from "../role-model.ts";
 import type { TaskOutcome, TaskContext, Role } from "../role.ts";
 import { renderAnswererInstructions, hasDocuments, renderTaskPrompt } from "./prompts.ts";
 
@@ -18,6 +18,8 @@ export interface BaselineAnswererOptions {
    * of the sampled answers. Default: 1.
    */
   readonly samples?: number;
+  /** Form of the answers, which the vote compares. Default: `number` for GSM8K, and `text` otherwise. */
+  readonly answerForm?: AnswerForm;
   /** Maximum number of tokens in one sampled answer. Default: 2,048. */
   readonly maxTokens?: number;
   /**
@@ -31,14 +33,15 @@ export interface BaselineAnswererOptions {
 
 const assertKnownOptions = defineOptionNames<BaselineAnswererOptions>()(
   "createBaselineAnswerer",
-  "maxTokens name samples seed style temperature",
+  "answerForm maxTokens name samples seed style temperature",
 );
 
 /**
  * Creates an answerer role, which solves a complete problem without a planner. The answerer implements the
  * baselines `direct`, `cot`, and `cot-sc@k`. If only one answer is sampled, the result is the model's
  * complete reply. If several answers are sampled, the result is the majority answer in the form `Answer: …`,
- * and `metadata.votes` lists the number of votes. `extractAnswer` parses both forms. Throws `INVALID_PARAMS`
+ * and `metadata.votes` lists the number of votes. A reply that the token limit cuts off counts only if an earlier
+ * line contains a marked answer; otherwise the result is partial. Throws `INVALID_PARAMS`
  * if `samples` is less than 1.
  */
 export function createBaselineAnswerer(options: BaselineAnswererOptions): Role {
@@ -85,36 +88,40 @@ async function runBaselineAnswerer(
       ...(seed !== undefined && { seed: seed + sample - 1 }),
     });
   const replies = await Promise.all(Array.from({ length: samples }, (_, index) => sampleAnswer(index + 1)));
-  const texts = replies.map(({ text }) => text.toWellFormed().trim()).filter(Boolean);
-  const [firstText] = texts;
-  if (firstText === undefined) {
-    const finish = [...new Set(replies.map((reply) => reply.finish))].join(", ");
-    return {
-      error: `The model returned an empty answer; it stopped with ${finish}.`,
-      errorType: "model_error",
-    };
-  }
+  const form = options.answerForm ?? (getTaskDatasetName(taskContext.task) === "gsm8k" ? "number" : "text");
+  const texts = replies.map(({ text }) => text.toWellFormed().trim());
+  const usable = replies.flatMap(({ finish }, index) => {
+    const text = texts[index] ?? "";
+    return text === "" || (finish === "length" && !hasCompleteAnswer(text, form)) ? [] : text;
+  });
+  const [firstText] = usable;
+  if (firstText === undefined) return createFailedOutcome(replies, texts.find(Boolean));
   if (samples === 1) return { result: firstText, status: "completed" };
-  const votes = countVotes(texts.map((text) => extractAnswer(text, getTaskDatasetName(taskContext.task))));
+  const answers = usable.map((text) => extractAnswer(text, form).answer);
+  const votes = countVotes(answers.filter((answer) => !isPlaceholderText(answer ?? "")));
   const [winner] = votes;
   return winner === undefined
-    ? { error: "None of the samples contains an answer.", errorType: "model_error" }
+    ? { error: "None of the samples contains an answer.", errorType: "no_answer" }
     : { result: `Answer: ${winner.answer}`, status: "completed", metadata: { votes } };
 }
 
-/**
- * Extracts the final answer from a model's reply. For `gsm8k`, the answer is the number after the last answer
- * mark, or else the last number in the reply. For other datasets, the answer is the text after the last
- * `Answer:`, or else the entire reply. Returns `undefined` if the reply contains no answer.
- */
-export function extractAnswer(text: string, dataset: string): string | undefined {
-  if (dataset === "gsm8k") return findStrictAnswer(text) ?? findLastNumber(text);
-  const [, marked] = [...text.matchAll(MARKED_ANSWER_PATTERN)].at(-1) ?? [];
-  const answer = (marked ?? text).replaceAll("*", "").trim();
-  return answer === "" ? undefined : answer;
+/** Returns whether a reply that was cut off contains a marked answer before its last line. */
+function hasCompleteAnswer(text: string, form: AnswerForm): boolean {
+  const { answer, isMarked } = extractAnswer(text.slice(0, text.lastIndexOf("\n") + 1), form);
+  return isMarked && answer !== undefined;
 }
 
-const MARKED_ANSWER_PATTERN = /\banswer\**:\**[ \t]*([^\n]*)/gi;
+/** Creates the outcome of replies that are empty, filtered, or cut off. */
+function createFailedOutcome(replies: readonly ModelReply[], text: string | undefined): TaskOutcome {
+  const finishes = [...new Set(replies.map(({ finish }) => finish))];
+  const [errorType] = finishes.flatMap((finish) => findReplyErrorType(finish) ?? []);
+  if (text !== undefined)
+    return { result: text, status: "partial", metadata: { error_type: errorType ?? "truncated" } };
+  return {
+    error: `The model returned an empty answer; it stopped with ${finishes.join(", ")}.`,
+    errorType: errorType ?? "model_error",
+  };
+}
 
 /**
  * Counts equal sampled answers and sorts the answers by frequency. If two answers are equally frequent, the

@@ -4,7 +4,6 @@
  */
 export {
   BASELINE_ANSWERER_CARD_ROUTES,
-  extractAnswer,
   type BaselineAnswererOptions,
   createBaselineAnswerer,
 } from "./baseline-answerer.ts";

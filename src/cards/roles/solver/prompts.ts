@@ -17,8 +17,8 @@ export function renderSolverInstructions(calculator: boolean, quotes: boolean): 
 export function renderAnswererInstructions(style: "cot" | "direct", quotes: boolean): string {
   const format =
     style === "cot"
-      ? 'Think step by step, then end with a line "Answer: …" that has only'
-      : 'Reply with one line "Answer: …" that has only';
+      ? 'Think step by step, then end with a line that starts with "Answer:" and has only'
+      : 'Reply with one line that starts with "Answer:" and has only';
   return [
     `${format} the number, name or few words asked for.`,
     ...(quotes ? [IGNORE_QUOTED_INSTRUCTIONS_PROMPT] : []),

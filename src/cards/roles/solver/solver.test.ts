@@ -3,7 +3,6 @@ import { type FakeTaskContextOptions, runRoleInFakeTaskContext } from "../fake-t
 import { createTaskContextFromDocuments } from "../context-documents.ts";
 import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
 import {
-  extractAnswer,
   createBaselineAnswerer,
   createSolver,
   type BaselineAnswererOptions,
@@ -58,12 +57,18 @@ describe("a solver", () => {
   });
 
   it.each([
-    ["length", "it used all 64 tokens without an answer; raise maxAnswerTokens"],
-    ["filter", "it stopped with filter"],
-  ])("fails when its reply is empty because of %s", async (finish, why) => {
+    ["length", "truncated", "it used all 64 tokens without an answer; raise maxAnswerTokens"],
+    ["filter", "filtered", "it stopped with filter"],
+    ["stop", "model_error", "it stopped with stop"],
+  ])("fails when its reply is empty because of %s", async (finish, error_type, why) => {
     const { reply } = await runSolver([{ text: "", finish }], { maxAnswerTokens: 64 });
-    expect(reply).toMatchObject({ message_type: "error", metadata: { error_type: "model_error" } });
+    expect(reply).toMatchObject({ message_type: "error", metadata: { error_type } });
     expect(reply.content).toContain(why);
+  });
+
+  it("has a partial result if the token limit cut off its reply", async () => {
+    const { reply } = await runSolver([{ text: "The person who is the only", finish: "length" }]);
+    expect(reply.metadata).toMatchObject({ status: "partial", error_type: "truncated" });
   });
 
   it("evaluates arithmetic and ignores the value that the model wrote", async () => {
@@ -99,7 +104,7 @@ const runAnswerer = (
 
 describe("an answerer", () => {
   it.each([
-    ["direct", /^Reply with one line "Answer: …"/],
+    ["direct", /^Reply with one line that starts with "Answer:"/],
     ["cot", /Think step by step/],
   ] as const)("requests a %s answer and returns the complete reply", async (style, prompt) => {
     const { reply, run } = await runAnswerer(["16 - 7 = 9.\nAnswer: 9"], { style });
@@ -152,20 +157,27 @@ describe("an answerer", () => {
       (await runAnswerer([{ text: "", finish: "length" }], { style: "direct" })).reply.content,
     ).toContain("stopped with length");
     expect((await runAnswerer(["no idea"], { style: "cot", samples: 2 })).reply).toMatchObject({
-      metadata: { error_type: "model_error" },
+      metadata: { error_type: "no_answer" },
     });
   });
-});
 
-describe("the answer in a text", () => {
-  it.each([
-    ["gsm8k", "Answer: 1,200 (in 3 steps)", "1200"],
-    ["gsm8k", "so 3 of 12", "12"],
-    ["gsm8k", "none", undefined],
-    ["hotpotqa", "Answer: a\nso\n**Answer:** Westminster, London\n", "Westminster, London"],
-    ["hotpotqa", " Westminster ", "Westminster"],
-    ["hotpotqa", "Answer:", undefined],
-  ])("of %s in %j is %s", (dataset, text, answer) => {
-    expect(extractAnswer(text, dataset)).toBe(answer);
+  it("does not count a reply that the token limit cut off, unless an earlier line has the answer", async () => {
+    const cut = await runAnswerer([{ text: "16 - 3 = 13, so 13", finish: "length" }], { style: "cot" });
+    expect(cut.reply).toMatchObject({ metadata: { status: "partial", error_type: "truncated" } });
+    const done = await runAnswerer([{ text: "Answer: 18\n\nProblem: Ann has 3", finish: "length" }], {
+      style: "cot",
+    });
+    expect(done.reply).toMatchObject({ metadata: { status: "completed" } });
+    const filtered = await runAnswerer([{ text: "", finish: "filter" }], { style: "cot" });
+    expect(filtered.reply).toMatchObject({ metadata: { error_type: "filtered" } });
+  });
+
+  it("does not let placeholders vote", async () => {
+    const { reply } = await runAnswerer(
+      ["Answer: …", "Answer: …", "Answer: Paris"],
+      { style: "cot", samples: 3 },
+      "hotpotqa",
+    );
+    expect(reply.content).toBe("Answer: Paris");
   });
 });

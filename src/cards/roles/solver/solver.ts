@@ -2,7 +2,7 @@ import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { evaluateArithmetic } from "../../index.ts";
 import { formatNumberWithoutExponent } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
-import type { ModelMessage } from "../role-model.ts";
+import { findReplyErrorType, type ModelMessage } from "../role-model.ts";
 import type { TaskOutcome, TaskContext, Role } from "../role.ts";
 import { hasDocuments, renderSolverInstructions, renderTaskPrompt } from "./prompts.ts";
 
@@ -29,7 +29,8 @@ const assertKnownOptions = defineOptionNames<SolverOptions>()(
 /**
  * Creates a solver role. The solver performs one subtask with one model call and returns a short answer. If
  * `calculator` is `true` and an expression is invalid, the solver calls the model a second time. The result
- * has the status `success`. If the model replies "Not found", the status is `partial`. If the reply is empty
+ * has the status `success`. If the model replies "Not found", the status is `partial`. If the
+ * token limit cut off the reply, the status is `partial`, too, with the error type `truncated`. If the reply is empty
  * or still contains an invalid expression, the solver returns the error `model_error`.
  */
 export function createSolver(options: SolverOptions = {}): Role {
@@ -58,6 +59,8 @@ async function runSolver(taskContext: TaskContext, options: SolverOptions): Prom
     const text = reply.text.toWellFormed().trim();
     if (text === "") return createEmptyReplyOutcome(reply.finish, maxAnswerTokens);
     const { result, problem } = calculator ? replaceArithmetic(text) : { result: text };
+    if (reply.finish === "length")
+      return { result: text, status: "partial", metadata: { error_type: "truncated" } };
     if (problem === undefined)
       return { result, status: /^not found\.?$/i.test(result) ? "partial" : "success" };
     if (attempt > 1)
@@ -93,5 +96,8 @@ function createEmptyReplyOutcome(finish: string, maxTokens: number): TaskOutcome
     finish === "length"
       ? `it used all ${maxTokens} tokens without an answer; raise maxAnswerTokens`
       : `it stopped with ${finish}`;
-  return { error: `The solver's model returned an empty answer: ${reason}.`, errorType: "model_error" };
+  return {
+    error: `The solver's model returned an empty answer: ${reason}.`,
+    errorType: findReplyErrorType(finish) ?? "model_error",
+  };
 }

@@ -53,6 +53,7 @@ function SampleOutcome({
         <span class={`verdict ${outcome}`}>{outcome}</span>
         <LabeledValue name="answer" value={score.predicted ?? "none found"} />
         <LabeledValue name="gold" value={score.gold} />
+        {score.outcome !== undefined && <LabeledValue name="outcome" value={score.outcome} />}
         {score.error !== undefined && <LabeledValue name="error" value={score.error} />}
         {Object.entries(score.measures ?? {}).map(([name, value]) => (
           <LabeledValue key={name} name={name} value={value.toFixed(3)} />

@@ -1,0 +1,115 @@
+/** Form of an answer: a number, a few words, or the letter of an option. */
+export type AnswerForm = "number" | "text" | "choice";
+
+/** An answer that was found in the reply of a model. */
+export interface ExtractedAnswer {
+  /** The answer, or `undefined` if the reply contains none. */
+  readonly answer: string | undefined;
+  /** Whether the answer follows an answer marker, or the reply consists only of the answer. */
+  readonly isMarked: boolean;
+}
+
+/**
+ * Extracts the final answer from a reply. All methods and all votes use this function, so that a comparison of
+ * methods does not compare formats. The answer directly follows the last marker: `####`, `Answer:`,
+ * `The answer is`, `A:`, `\boxed{`, or a marker in Chinese, Japanese, or Korean. Without a marker, the answer
+ * is the last number, the last letter of an option, or the entire text.
+ */
+export function extractAnswer(text: string, form: AnswerForm): ExtractedAnswer {
+  const reply = toAsciiForms(removeThinking(text));
+  const marked = listMarkedTexts(reply);
+  if (form === "text") {
+    const answer = (marked.at(-1) ?? reply).replaceAll(/[*_`]+|^[\s"'“‘]+|[\s"'”’}]+$/g, "").trim();
+    return {
+      answer: answer === "" ? undefined : answer,
+      isMarked: marked.length > 0 || !reply.trim().includes("\n"),
+    };
+  }
+  const { atStart, isAlone, findLast } = FORMS[form];
+  const [, first] = atStart.exec(marked.at(-1) ?? "") ?? [];
+  const answer = first ?? findLast(reply);
+  return {
+    answer: answer && stripNumberFormatting(answer),
+    isMarked: first !== undefined || isAlone.test(reply.trim()),
+  };
+}
+
+/**
+ * Returns the last number of a text and removes currency signs and thousands separators from the number. The
+ * function ignores numbers that are written as words.
+ */
+export function findLastNumber(text: string): string | undefined {
+  const found = [...toAsciiForms(text).matchAll(NUMBER_PATTERN)].at(-1);
+  return found && stripNumberFormatting(found[0]);
+}
+
+/**
+ * Removes the thoughts that a model writes between `<think>` and `</think>`. A thought without an end is
+ * removed up to the end of the text, and a thought without a start is removed from the start of the text.
+ */
+export function removeThinking(text: string): string {
+  const end = [...text.matchAll(/<\/think(?:ing)?>/gi)].at(-1);
+  const rest = end ? text.slice(end.index + end[0].length) : text;
+  const start = /<think(?:ing)?>/i.exec(rest);
+  return start ? rest.slice(0, start.index) : rest;
+}
+
+/**
+ * Returns whether a text contains only a placeholder of our prompts or an ellipsis, such as `"…"`. Small models
+ * copy placeholders from prompts.
+ */
+export function isPlaceholderText(text: string): boolean {
+  const inner = text.replace(/^\s*answer:/i, "").replaceAll(/[\s"'“”‘’<>[\](){}*`]/g, "");
+  return /^(?:[.…⋯]*[…⋯][.…⋯]*|\.{2,}|TEXT|SUBTASK|ANSWER|TITLE)$/.test(inner);
+}
+
+/** Returns the rest of the line after each answer marker. */
+function listMarkedTexts(reply: string): string[] {
+  return [...reply.matchAll(MARKER_PATTERN)].map(({ index, 0: marker }) => {
+    const [line = ""] = reply.slice(index + marker.length).split("\n", 1);
+    return line;
+  });
+}
+
+/** Replaces full-width characters and Unicode minus signs, and the thousands separator of LaTeX. */
+function toAsciiForms(text: string): string {
+  return text
+    .replaceAll(/[\uff01-\uff5e]/g, (character) => String.fromCharCode(character.charCodeAt(0) - 0xfee0))
+    .replaceAll("\u2212", "-")
+    .replaceAll(/\{,\}|\\,/g, ",");
+}
+
+function stripNumberFormatting(number: string): string {
+  return number.replaceAll(/[$,\s]/g, "");
+}
+
+// In Chinese, Japanese, and Korean, no space separates words, so these markers require no word boundary.
+const MARKER_PATTERN =
+  /####|\\boxed\{|\b(?:[Aa]nswer|ANSWER)\**(?::| is\b\**:?)|\bA\**:|(?:정답|답|答案|答え|答)\**(?:[은는]|是|は|:)\**:?/g;
+
+// A minus sign belongs to the number unless it directly follows an operand, as in `16-3`.
+const NUMBER_SOURCE = String.raw`(?:(?<![\w.)\]])-)?\$?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)`;
+const NUMBER_PATTERN = new RegExp(NUMBER_SOURCE, "g");
+const LETTER_SOURCE = String.raw`[A-J](?![\p{L}\p{N}'’])`;
+
+/** Builds the patterns of an answer that follows a marker, and of an answer that is the entire reply. */
+function buildFormPatterns(source: string): { readonly atStart: RegExp; readonly isAlone: RegExp } {
+  // Emphasis, currency signs, and the commands of LaTeX may surround the answer, and a unit may follow it.
+  const signs = String.raw`(?:[\s*$"'\x60_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*`;
+  const word = String.raw`[^\p{L}\p{N}]*`;
+  return {
+    atStart: new RegExp(`^${signs}(${source})`, "u"),
+    isAlone: new RegExp(String.raw`^${signs}(?:${source})${word}(?:\p{L}+${word}){0,3}$`, "u"),
+  };
+}
+
+const FORMS = {
+  number: { ...buildFormPatterns(NUMBER_SOURCE), findLast: findLastNumber },
+  choice: { ...buildFormPatterns(LETTER_SOURCE), findLast: findLastLetter },
+} as const;
+
+/** Returns the last letter of an option. `A` and `I` are words unless they are in parentheses or alone. */
+function findLastLetter(reply: string): string | undefined {
+  const letters = /\(([A-J])\)|(?<![\p{L}\p{N}])([B-HJ])(?![\p{L}\p{N}'’])|^\s*([AI])[.)]?\s*$/gu;
+  return [...reply.matchAll(letters)].at(-1)?.slice(1).find(Boolean);
+}

@@ -1,0 +1,76 @@
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Command, Option } from "commander";
+import {
+  ANSWER_SCORERS,
+  type AnswerScorer,
+  buildRunReport,
+  decodeRecording,
+  decodeRecordLine,
+  encodeRecordLine,
+  type RecordLine,
+} from "../../cards/index.ts";
+import { rescoreRecordLines } from "../../cards/experiments/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import { createUsageError } from "../cli-error.ts";
+import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-command-options.ts";
+import { readFileOrStdin } from "./read-runs.ts";
+import { OutputWriter } from "../output-writer.ts";
+import { formatOutcomes, formatPercentWithInterval, renderTable } from "./text-table.ts";
+
+interface ScoreOptions extends OutputFormatOptions {
+  scorer: AnswerScorer;
+  out?: string;
+}
+
+export function createCardsScoreCommand(context: CliContext): Command {
+  return addOutputFormatOptions(
+    new Command("score")
+      .argument("<file>", "recording of a run (.cards.jsonl)")
+      .addOption(
+        new Option("--scorer <name>", "scorer of the answers").choices(ANSWER_SCORERS).makeOptionMandatory(),
+      )
+      .option("--out <file>", "new recording (default: the id of the run with the scorer, beside the file)"),
+  ).action(async (file: string, { scorer, out, output }: ScoreOptions) => {
+    const text = await readFileOrStdin(file, context.stdin);
+    const before = decodeRecording(text, file);
+    if (!before.run)
+      throw createUsageError(`${file} has no run line.`, "Pass the recording of the run (.cards.jsonl).");
+    const lines = rescoreRecordLines(decodeLines(text, file), before, scorer);
+    const target =
+      out ?? join(file === "-" ? "." : dirname(file), `${before.run.run_id}-${scorer}.cards.jsonl`);
+    const rescored = lines.map(encodeRecordLine).join("");
+    await writeNewFile(target, rescored);
+    const reports = [before, decodeRecording(rescored, target)].map((recording) => buildRunReport(recording));
+    if (output === "json")
+      return new OutputWriter(context.streams, output).writeJson({ file: target, report: reports[1] });
+    context.streams.out(
+      renderTable(
+        reports.map(({ run, accuracy, samples }) => [
+          run?.rule ?? "",
+          formatPercentWithInterval(accuracy),
+          formatOutcomes(samples.outcomes),
+        ]),
+      ),
+    );
+    context.streams.err(`record: ${target}\n`);
+  });
+}
+
+function decodeLines(text: string, file: string): RecordLine[] {
+  return text.split("\n").flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    const decoded = decodeRecordLine(line, `${file}:${index + 1}`);
+    return decoded === "foreign" || "torn" in decoded ? [] : decoded;
+  });
+}
+
+/** Writes a file that does not exist yet. */
+async function writeNewFile(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: "wx" });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+    throw createUsageError(`${file} exists.`, "Move the file, or pass another file with --out.", cause);
+  }
+}
