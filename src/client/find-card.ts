@@ -5,6 +5,7 @@ import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type { PeerLeniency, ProtocolVersion } from "../wire/index.ts";
 import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts";
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";
+import { type DiscoveredAgent, discoverAgents } from "./card/discover-agents.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import type { CardFetchOptions } from "./card/fetch-card.ts";
 import { listServerAgentUrls } from "./card/list-server-agents.ts";
@@ -164,6 +165,21 @@ export async function findCard(
   assertKnownOptions(options);
   const source = createCardFetchOptions(createTransportOptions(options), options);
   return await discoverCard(source, url, options.signal);
+}
+
+/**
+ * Lists the agents of a host, whatever its server is. `url` is the URL of the host, such as `https://example.com`.
+ * `discover` reads `/.well-known/ai-catalog.json` (AI Catalog), or else `/.well-known/api-catalog` (RFC 9727), or else the
+ * agent card of the host. Agent cards of other origins than the catalog are read only if `trustedOrigins` contains their
+ * origin, because `headers` and `auth` apply to every request. An agent whose card cannot be read has an `error`.
+ */
+export async function discover(
+  url: string,
+  options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc"> = {},
+): Promise<DiscoveredAgent[]> {
+  assertKnownOptions(options);
+  const source = createCardFetchOptions(createTransportOptions(options), options);
+  return await discoverAgents(source, url, options.trustedOrigins ?? [], options.signal);
 }
 
 /**

@@ -60,6 +60,7 @@ export type {
   CardTrustOptions,
   CardVerifier,
   ConnectOptions,
+  DiscoveredAgent,
   GrpcClientOptions,
   SendOptions,
   WebhookOptions,
@@ -69,6 +70,7 @@ export {
   connect,
   createCardVerifier,
   createWebhook,
+  discover,
   readText,
   TaskNotCompletedError,
 } from "../client/index.ts";

@@ -1,21 +1,34 @@
 import type { Observer } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
+import {
+  type AgentListRenderer,
+  CARD_PATH,
+  renderAgentList,
+  renderAiCatalog,
+  renderApiCatalog,
+} from "./agent-catalogs.ts";
 import { handleJsonRpc } from "./bindings/json-rpc.ts";
 import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
 import type { BindingContext } from "./bindings/request-pipeline.ts";
 import { createRestErrorReply, handleRest } from "./bindings/rest.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "./http-exchange.ts";
 import type { PublishedJwksProvider } from "./published-jwks-provider.ts";
-import { getAgentPath, type ServedAgent } from "./served-agent.ts";
+import type { ServedAgent } from "./served-agent.ts";
 
-const CARD_PATH = "/.well-known/agent-card.json";
 /** The card path with the slash that some clients append (`slashAfterCardPath`). */
 const CARD_PATH_WITH_SLASH = `${CARD_PATH}/`;
 const JWKS_PATH = "/.well-known/jwks.json";
 /** URL path of agent cards in versions before A2A 0.3. */
 const LEGACY_CARD_PATH = "/.well-known/agent.json";
 const READ_METHODS = ["GET", "HEAD"];
+/** The functions that render the lists of the server's agents, by path. */
+const RENDERERS_OF_AGENT_LISTS = new Map<string, AgentListRenderer>([
+  ["/a2a", renderAgentList],
+  ["/a2a/", renderAgentList],
+  ["/.well-known/ai-catalog.json", renderAiCatalog],
+  ["/.well-known/api-catalog", renderApiCatalog],
+]);
 
 /** Settings and services that the router and the protocol bindings use to handle a request. */
 export interface RouterContext extends BindingContext {
@@ -69,7 +82,8 @@ async function dispatchOrRefuse(request: HttpRequest, context: RouterContext): P
 function dispatchRequest(request: HttpRequest, context: RouterContext): HttpReply | Promise<HttpReply> {
   const { path } = request;
   if (path === "*") return handleServerOptions(request);
-  if (path === "/a2a" || path === "/a2a/") return handleAgentList(request, context);
+  const renderList = RENDERERS_OF_AGENT_LISTS.get(path);
+  if (renderList) return handleAgentList(request, context, renderList);
   if (path === JWKS_PATH && context.jwksProvider) return handleJwks(request, context.jwksProvider);
   const { agent, rest } = findAgentByPath(path, context);
   if (!agent) throw createAgentNotFoundError(`at ${path}`);
@@ -144,18 +158,14 @@ function decodeUriComponentOrEmpty(text: string): string {
   }
 }
 
-/** Replies with the id, name, description, URL, and card URL of every agent. */
-async function handleAgentList(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
+/** Replies with a list of the server's agents, which needs no authentication. */
+async function handleAgentList(
+  request: HttpRequest,
+  context: RouterContext,
+  renderList: AgentListRenderer,
+): Promise<HttpReply> {
   assertHttpMethodAllowed(request, READ_METHODS);
-  const base = getBaseUrl(request, context);
-  const agents = await Promise.all(
-    [...context.agents.values()].map(async ({ id, cardPublisher }) => {
-      const { name, description } = await cardPublisher.loadDescription();
-      const url = base + getAgentPath(id);
-      return { id, name, description, url, cardUrl: url + CARD_PATH };
-    }),
-  );
-  return createJsonReply(200, JSON.stringify({ agents }));
+  return await renderList({ agents: context.agents, baseUrl: getBaseUrl(request, context) });
 }
 
 /**

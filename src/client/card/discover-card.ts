@@ -58,7 +58,7 @@ function formatServerAgents(urls: readonly string[]): string {
   return `The server has the agent${urls.length > 1 ? "s" : ""} ${new Intl.ListFormat("en").format(all)}. `;
 }
 
-function parseAgentUrl(location: unknown): URL {
+export function parseAgentUrl(location: unknown): URL {
   if (typeof location !== "string" && !(location instanceof URL)) {
     const description = `is ${location === null ? "null" : `of type ${typeof location}`}; pass the URL of an agent, such as http://localhost:4000`;
     throw A2AError.invalidParams([{ field: "url", description }]);
