@@ -60,9 +60,9 @@ class FakeReceiver {
   readonly aborted: string[] = [];
   #hanging: (() => void)[] = [];
 
-  /** Makes hanging attempts fail. */
-  releaseHanging(): void {
-    for (const resolve of this.#hanging.splice(0)) resolve();
+  /** Makes the first hanging attempts fail. */
+  releaseHanging(count = Infinity): void {
+    for (const resolve of this.#hanging.splice(0, count)) resolve();
   }
 
   readonly deliver = async (
@@ -647,6 +647,34 @@ describe("the outbox", () => {
     expect(it.receiver.delivered.filter((one) => one.startsWith("c:"))).toEqual([
       "c: task SUBMITTED",
       "c: COMPLETED",
+    ]);
+  });
+
+  it("keeps the retry of a webhook that a node with other nodes has claimed without room for it [E12, E14]", async () => {
+    const store = new RecordingStore();
+    Object.assign(store.pushStore, { pollIntervalMs: 1000 });
+    const it = createOutboxFixture({ maxTasks: 4 }, { store });
+    const wait = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second++) {
+        it.clock.advance(1000);
+        await flushEventLoopForTest(5);
+      }
+    };
+    it.receiver.queuedResults.set("late", [createFailure()]);
+    (await startTask(it, createWebhookConfig("late"))).run.end();
+    await flushEventLoopForTest(5);
+    // The other webhooks of the caller fill the caller's half of the places before the retry is due.
+    for (const id of ["a", "b"]) {
+      it.receiver.queuedResults.set(id, ["hang"]);
+      await startTask(it, createWebhookConfig(id));
+    }
+    await wait(10);
+    expect(it.receiver.delivered).toEqual([]);
+    it.receiver.releaseHanging(1);
+    await wait(5);
+    expect(it.receiver.delivered.filter((one) => one.startsWith("late:"))).toEqual([
+      "late: task SUBMITTED",
+      "late: COMPLETED",
     ]);
   });
 

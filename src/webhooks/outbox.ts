@@ -445,10 +445,14 @@ export class Outbox implements PushOutbox {
     return claimed;
   }
 
-  /** Releases a webhook that has no place. Without other nodes, the claim is only in the memory of this process. */
+  /**
+   * Releases a webhook that has no place. Without other nodes, the claim is only in the memory of this process. A retry
+   * remains a retry that is due, which every node finds at its next poll.
+   */
   #refuse(webhook: Webhook): void {
     if (!this.#isShared) return;
-    this.#refused.push({ ...webhook, isFinished: false, isReleased: true });
+    const retry = webhook.failedAttempts === undefined ? {} : { dueAt: this.#now() };
+    this.#refused.push({ ...webhook, ...retry, isFinished: false, isReleased: true });
     this.#requestSave();
   }
 
