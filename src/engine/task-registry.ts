@@ -127,8 +127,9 @@ export class TaskRegistry {
 
   /**
    * Resolves with the active task, or with the followed task if another node runs the turn of the task. Resolves with
-   * `undefined` if the task does not exist. The requester must release the result. Rejects with `UNAVAILABLE` if the task
-   * waits for recovery by this process. A recovery opens such a task, and opens a task that this node has claimed.
+   * `undefined` if the task does not exist. The requester must release the result. Rejects with `UNAVAILABLE` if the
+   * task waits for recovery, and no other node can recover it. A recovery opens such a task, and opens a task that this
+   * node has claimed.
    */
   open(scope: TaskScope, taskId: string, use: "recovery"): Promise<ActiveTask | undefined>;
   open(scope: TaskScope, taskId: string): Promise<ActiveTask | FollowedTask | undefined>;
@@ -146,7 +147,14 @@ export class TaskRegistry {
     }
     if (isForRecovery || !(opened instanceof ActiveTask) || !opened.isAwaitingRecovery) return opened;
     opened.release();
-    throw this.requestRecovery(taskId);
+    const error = this.requestRecovery(taskId);
+    if (!this.#context.isShared) throw error;
+    // The node that claims the task answers, which may be this node.
+    return this.#follow(scope, {
+      task: opened.getSnapshot(),
+      seq: opened.seq,
+      awaitsRecovery: true,
+    }).retain();
   }
 
   async #openKnownOrLoad(

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Committer, Engine } from "../../src/engine/index.ts";
+import { Committer, createNodeCooperation, Engine } from "../../src/engine/index.ts";
 import {
   alice,
   createTestSendMessageRequest,
@@ -30,12 +30,21 @@ async function openNode(
   database: SimulatedDatabase,
   clock: FakeClock,
   run: StatementRunner = runStatementAtOnce,
+  agent: ScriptedAgent = new ScriptedAgent(),
 ): Promise<{ engine: Engine; agent: ScriptedAgent }> {
   const store = new SimulatedStore(database, run, clock, LEASE_MS);
   await store.open();
-  const agent = new ScriptedAgent();
   const committer = new Committer(store, clock);
-  const engine = new Engine({ agent, agentId: "puppet", store, committer, clock, cancelGraceMs: 100 });
+  const nodeCooperation = createNodeCooperation({ store, clock });
+  const engine = new Engine({
+    agent,
+    agentId: "puppet",
+    store,
+    committer,
+    nodeCooperation,
+    clock,
+    cancelGraceMs: 100,
+  });
   await engine.open();
   return { engine, agent };
 }
@@ -65,6 +74,37 @@ it("a node settles a task of a dead node, although it has read the task before [
     status: { state: "TASK_STATE_FAILED" },
   });
   expect(await database.tasks.listUnfinished()).toEqual([]);
+});
+
+it("a node cancels the task of a dead node while its recovery of the task is on its way [E17, E21]", async () => {
+  const clock = new FakeClock();
+  const database = new SimulatedDatabase(() => clock.time);
+  const createAgent = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "restart" });
+  const stoppedClock = Object.assign(new FakeClock(), { time: clock.time });
+  const first = await openNode(database, stoppedClock, runStatementAtOnce, createAgent());
+  let continueRecovery: (() => void) | undefined;
+  const runSlowly: StatementRunner = async (name, statement) => {
+    if (name === "read steps") await new Promise<void>((resolve) => (continueRecovery = resolve));
+    return await statement();
+  };
+  const second = await openNode(database, clock, runSlowly, createAgent());
+  const request = createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } });
+  const { id } = getTestResponseTask(await first.engine.sendMessage(request, alice));
+  const passTime = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += 100) {
+      clock.advance(100);
+      await flushEventLoopForTest();
+    }
+  };
+  await passTime(2 * LEASE_MS);
+  expect(continueRecovery).toBeDefined();
+  const canceling = second.engine.cancelTask({ id }, alice).catch((error: unknown) => error);
+  await passTime(1000);
+  continueRecovery?.();
+  const run = await second.agent.waitForRun(0);
+  run.run.signal.addEventListener("abort", () => run.end());
+  await passTime(2000);
+  expect(await canceling).toMatchObject({ status: { state: "TASK_STATE_CANCELED" } });
 });
 
 // Found by seed 184.
