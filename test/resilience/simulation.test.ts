@@ -49,6 +49,16 @@ async function openNode(
   return { engine, agent };
 }
 
+const createRestartingAgent = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "restart" });
+
+/** Lets time pass on the clocks. */
+async function passTime(ms: number, ...clocks: readonly FakeClock[]): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 100) {
+    for (const clock of clocks) clock.advance(100);
+    await flushEventLoopForTest();
+  }
+}
+
 it("several nodes keep all promises with crashes, pauses, partitions, lost hints, and lost results [E1, E3, E7, E8, E9, E10, E11, E12, E13, E16, E17, E18, E21]", async () => {
   const { broken, minSteps, minFaults } = await runSeeds({ first: 1, count: SEED_COUNT, steps: 500 });
   expect(broken.map((result) => [result.seed, result.broken])).toEqual([]);
@@ -79,32 +89,55 @@ it("a node settles a task of a dead node, although it has read the task before [
 it("a node cancels the task of a dead node while its recovery of the task is on its way [E17, E21]", async () => {
   const clock = new FakeClock();
   const database = new SimulatedDatabase(() => clock.time);
-  const createAgent = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "restart" });
   const stoppedClock = Object.assign(new FakeClock(), { time: clock.time });
-  const first = await openNode(database, stoppedClock, runStatementAtOnce, createAgent());
+  const first = await openNode(database, stoppedClock, runStatementAtOnce, createRestartingAgent());
   let continueRecovery: (() => void) | undefined;
   const runSlowly: StatementRunner = async (name, statement) => {
     if (name === "read steps") await new Promise<void>((resolve) => (continueRecovery = resolve));
     return await statement();
   };
-  const second = await openNode(database, clock, runSlowly, createAgent());
+  const second = await openNode(database, clock, runSlowly, createRestartingAgent());
   const request = createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } });
   const { id } = getTestResponseTask(await first.engine.sendMessage(request, alice));
-  const passTime = async (ms: number): Promise<void> => {
-    for (let passed = 0; passed < ms; passed += 100) {
-      clock.advance(100);
-      await flushEventLoopForTest();
-    }
-  };
-  await passTime(2 * LEASE_MS);
+  await passTime(2 * LEASE_MS, clock);
   expect(continueRecovery).toBeDefined();
   const canceling = second.engine.cancelTask({ id }, alice).catch((error: unknown) => error);
-  await passTime(1000);
+  await passTime(1000, clock);
   continueRecovery?.();
   const run = await second.agent.waitForRun(0);
   run.run.signal.addEventListener("abort", () => run.end());
-  await passTime(2000);
+  await passTime(2000, clock);
   expect(await canceling).toMatchObject({ status: { state: "TASK_STATE_CANCELED" } });
+});
+
+it("a node cancels a task that waits on another node, because its processes died twice [E17, E21]", async () => {
+  const database = new SimulatedDatabase(() => 0);
+  const open = (clock: FakeClock): ReturnType<typeof openNode> =>
+    openNode(database, clock, runStatementAtOnce, createRestartingAgent());
+  const clocks = Array.from({ length: 4 }, () => new FakeClock()) as [
+    FakeClock,
+    FakeClock,
+    FakeClock,
+    FakeClock,
+  ];
+  const first = await open(clocks[0]);
+  const configuration = { returnImmediately: true };
+  for (const text of ["one", "two"])
+    await first.engine.sendMessage(createTestSendMessageRequest(text, { configuration }), alice);
+  // Each node stops to renew its leases when its clock stands still.
+  await open(clocks[1]);
+  await passTime(2 * LEASE_MS, clocks[1]);
+  const third = await open(clocks[2]);
+  await passTime(2 * LEASE_MS, clocks[2]);
+  const { run: running } = await third.agent.waitForRun(0);
+  expect(third.engine.waitingTurnCounts.recovery).toBe(1);
+  const [waiting = ""] = first.agent.runs.map(({ run }) => run.taskId).filter((id) => id !== running.taskId);
+  const fourth = await open(clocks[3]);
+  const canceling = fourth.engine.cancelTask({ id: waiting }, alice);
+  await passTime(2000, clocks[2], clocks[3]);
+  expect(await canceling).toMatchObject({ status: { state: "TASK_STATE_CANCELED" } });
+  expect(third.engine.waitingTurnCounts.recovery).toBe(0);
+  expect([third.agent.runs.length, fourth.agent.runs.length]).toEqual([1, 0]);
 });
 
 // Found by seed 184.
