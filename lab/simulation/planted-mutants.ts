@@ -69,7 +69,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "forgotten steps",
-    file: "src/engine/recover-task.ts",
+    file: "src/engine/settle-claimed-task.ts",
     find: "    turn.restoreSteps(steps);\n",
     replace: "",
   },

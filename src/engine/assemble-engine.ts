@@ -1,3 +1,5 @@
+import type { Task } from "../protocol/index.ts";
+import { AgentRun } from "./agent-run.ts";
 import type { TaskScope } from "./caller.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type EngineLimits, resolveEngineLimits, Quota } from "./engine-limits.ts";
@@ -23,7 +25,7 @@ import { TaskRecovery } from "./task-recovery.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { TurnAdmission, TurnFactory } from "./turn-factory.ts";
 import { type TurnLimits, TurnWatch } from "./turn-limits.ts";
-import type { Turn } from "./turn.ts";
+import type { TaskOfTurn, Turn } from "./turn.ts";
 import type { Agent } from "./agent.ts";
 import type { Committer } from "./committer.ts";
 
@@ -99,6 +101,11 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
   const otherNodes = options.nodeCooperation?.({ agentId, store }) ?? NO_OTHER_NODES;
   const { isStoreShared } = otherNodes;
   const startsTurns = (): boolean => state.startsTurns;
+  const runContext = {
+    clock,
+    loadReferencedTasks: (scope: TaskScope, turn: Turn) => loadReferencedTasks(tasks, scope, turn),
+    listInterruptedTasks: (scope: TaskScope, turn: Turn) => listInterruptedTasks(store, scope, turn),
+  };
   const taskContext = {
     agent,
     store,
@@ -119,8 +126,8 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     releaseLease: (lease: TaskLease, handover?: LogAppend) => recovery.releaseLease(lease, handover),
     startsTurns,
     onRunStart: (): void => void state.startedRunCount++,
-    loadReferencedTasks: (scope: TaskScope, turn: Turn) => loadReferencedTasks(tasks, scope, turn),
-    listInterruptedTasks: (scope: TaskScope, turn: Turn) => listInterruptedTasks(store, scope, turn),
+    createRun: (turn: Turn, task: TaskOfTurn, startTask: Task) =>
+      new AgentRun(turn, task, startTask, runContext),
     followHandedOverTurn: (task: ActiveTask, turn: Turn): boolean => {
       if (state.isClosing || !isStoreShared) return false;
       tasks.remove(task);

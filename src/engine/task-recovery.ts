@@ -1,7 +1,7 @@
 import { A2AError } from "../protocol/index.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { Clock } from "./clock.ts";
-import { recoverTask, type TaskRecoveryDependencies, type TaskToRecover } from "./recover-task.ts";
+import { settleClaimedTask, type SettlementDependencies, type TaskToSettle } from "./settle-claimed-task.ts";
 import type { TaskScope } from "./caller.ts";
 import { Poller } from "./nodes/poller.ts";
 import type { TaskCancellation } from "./task-feed.ts";
@@ -29,7 +29,7 @@ interface LeaseToRelease {
   readonly waitsForRoom?: boolean;
 }
 
-interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
+interface TaskRecoveryDependencies extends SettlementDependencies {
   readonly agentId: string;
   readonly clock: Clock;
   /** Returns false if this node starts no agents. */
@@ -46,7 +46,7 @@ interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
  * the store answers. The service also renews the leases of its node.
  */
 export class TaskRecovery {
-  readonly #context: TaskRecoveryServiceDependencies;
+  readonly #context: TaskRecoveryDependencies;
   readonly #leases: Pick<TurnStore, keyof ProcessLeases | "waitingTurnPollMs" | "watchOtherNodes">;
   #leasesToRelease: LeaseToRelease[] = [];
   #currentRelease: Promise<void> | undefined;
@@ -66,7 +66,7 @@ export class TaskRecovery {
   readonly #suspectTurns: SuspectTurnQueue;
   readonly #fence: LeaseFence;
 
-  constructor(context: Omit<TaskRecoveryServiceDependencies, "isStopped">) {
+  constructor(context: Omit<TaskRecoveryDependencies, "isStopped">) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
     this.#suspectTurns = new SuspectTurnQueue(context.clock, (group) => this.#startSuspectTurns(group));
     this.#leases = context.store.turns ?? new ProcessLeases(context.store);
@@ -326,9 +326,9 @@ export class TaskRecovery {
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 
-  async #recoverOrReleaseTask(task: TaskToRecover): Promise<void> {
+  async #recoverOrReleaseTask(task: TaskToSettle): Promise<void> {
     try {
-      await recoverTask(task, this.#lostTaskIds.has(task.taskId), this.#context);
+      await settleClaimedTask(task, this.#lostTaskIds.has(task.taskId), this.#context);
     } catch (error) {
       const waitsForRoom = A2AError.from(error).reason === "RESOURCE_EXHAUSTED";
       this.#leasesToRelease.push({ lease: task, waitsForRoom });

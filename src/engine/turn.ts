@@ -5,7 +5,6 @@ import {
   isTerminal,
   type JsonObject,
   type Message,
-  type SendMessageConfiguration,
   type SendMessageRequest,
   type Task,
   type TaskEvent,
@@ -21,10 +20,8 @@ import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import type { EarlierRun, Observer, RunSpan, RunTracing } from "./observer.ts";
 import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
-import { createIdempotencyKey } from "./steps/idempotency-key.ts";
-import { assertValidWakeTime, sleepUntil } from "./steps/sleep-until.ts";
-import { type TurnOfSteps, TurnSteps } from "./steps/turn-steps.ts";
-import { createTurnEndedError } from "./task-errors.ts";
+import { sleepUntil } from "./steps/sleep-until.ts";
+import { TurnSteps } from "./steps/turn-steps.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { TurnTimer, TurnWatch } from "./turn-limits.ts";
 import { toTaskEventFromAgent } from "./to-task-event.ts";
@@ -86,10 +83,8 @@ export interface TurnDependencies {
   readonly isShared: boolean;
   /** Called before an agent starts. */
   readonly onRunStart: () => void;
-  /** Resolves with the tasks to which the message of a turn refers. */
-  readonly loadReferencedTasks: (scope: TaskScope, turn: Turn) => Promise<Task[]>;
-  /** Resolves with the other tasks of the context that wait for their user. */
-  readonly listInterruptedTasks: (scope: TaskScope, turn: Turn) => Promise<Task[]>;
+  /** Creates the run that the agent of a turn receives. `startTask` is the task at the start of the turn. */
+  readonly createRun: (turn: Turn, task: TaskOfTurn, startTask: Task) => Run;
 }
 
 /** The active task to which a turn writes. */
@@ -341,7 +336,7 @@ export class Turn {
 
   #startAgent(task: TaskOfTurn, startTask: Task): StartedAgentIterator {
     this.#timer = this.#context.turnWatch.start(this.agent, (reason) => this.#stopAtLimit(task, reason));
-    const output = this.agent.execute(new AgentRun(this, task, startTask, this.#context));
+    const output = this.agent.execute(this.#context.createRun(this, task, startTask));
     const events = this.serviceParameters.needsTask ? withRepliesAsCompletedStatus(output) : output;
     return { iterator: events[Symbol.asyncIterator]() };
   }
@@ -652,157 +647,5 @@ async function* withRepliesAsCompletedStatus(events: AsyncIterable<AgentEvent>):
   for await (const event of events) {
     const isReply = typeof event === "object" && event !== null && "message" in event;
     yield isReply ? { status: { state: "TASK_STATE_COMPLETED", message: event.message } } : event;
-  }
-}
-
-/** A turn as its agent sees it. */
-class AgentRun implements Run {
-  readonly taskId: string;
-  readonly contextId: string;
-  readonly message: Message;
-  readonly task: Task;
-  readonly attempt: number;
-  readonly caller: Caller;
-  readonly #turn: Turn;
-  readonly #task: TaskOfTurn;
-  readonly #context: TurnDependencies;
-
-  constructor(turn: Turn, task: TaskOfTurn, startTask: Task, context: TurnDependencies) {
-    this.#turn = turn;
-    this.#task = task;
-    this.#context = context;
-    this.taskId = startTask.id;
-    this.contextId = startTask.contextId;
-    this.message = turn.message;
-    this.task = startTask;
-    this.attempt = turn.attempt;
-    this.caller = turn.caller;
-  }
-
-  get configuration(): SendMessageConfiguration {
-    return this.#turn.request.configuration ?? {};
-  }
-
-  get metadata(): JsonObject {
-    return this.#turn.request.metadata ?? {};
-  }
-
-  get isStreaming(): boolean {
-    return this.#turn.serviceParameters.isStreaming ?? false;
-  }
-
-  get protocolVersion(): string {
-    return this.#turn.serviceParameters.version ?? "1.0";
-  }
-
-  get extensions(): readonly string[] {
-    return this.#turn.serviceParameters.extensions ?? [];
-  }
-
-  get signal(): AbortSignal {
-    return this.#turn.signal;
-  }
-
-  get reportCall(): Run["reportCall"] {
-    const report = this.#turn.findCallReporter(this.#task);
-    if (!report) return undefined;
-    return (call) => {
-      this.#turn.noteProgress();
-      report(call);
-    };
-  }
-
-  get reportWarning(): Run["reportWarning"] {
-    return this.#turn.findWarningReporter(this.#task);
-  }
-
-  get traceparent(): string | undefined {
-    return this.#turn.serviceParameters.traceparent;
-  }
-
-  get traceHeaders(): Readonly<Record<string, string>> {
-    const { span, serviceParameters } = this.#turn;
-    const { traceparent, tracestate } = span ?? serviceParameters;
-    if (traceparent === undefined) return {};
-    return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
-  }
-
-  get parentTask(): Run["parentTask"] {
-    return this.#turn.serviceParameters.parentTask;
-  }
-
-  get cancelMetadata(): JsonObject | undefined {
-    return this.#turn.cancelMetadata;
-  }
-
-  get idempotencyKey(): string {
-    return createIdempotencyKey(this.taskId, this.#turnSeq);
-  }
-
-  // Agents take the functions from their run, as in `async function* ({ once })`.
-  get progress(): Run["progress"] {
-    return () => this.#turn.noteProgress();
-  }
-
-  get once(): Run["once"] {
-    return (key, execute) => this.#turn.steps.executeOnce(key, execute, this.#createTurnOfSteps());
-  }
-
-  get sleep(): Run["sleep"] {
-    return async (key, until) => {
-      const wakeAt = await this.#storeWakeTime("sleep", key, until);
-      await this.#turn.withoutTimer(() => sleepUntil(wakeAt, this.#context.clock, this.signal));
-    };
-  }
-
-  get suspend(): Run["suspend"] {
-    return async (key, until) => {
-      const wakeAt = await this.#storeWakeTime("suspend", key, until);
-      const endSuspension = this.#turn.suspend(this.#task, wakeAt);
-      try {
-        await this.#turn.withoutTimer(() => sleepUntil(wakeAt, this.#context.clock, this.signal));
-      } finally {
-        endSuspension();
-      }
-    };
-  }
-
-  /** Resolves with the time that the first attempt has stored, in milliseconds since 1970. */
-  #storeWakeTime(name: "sleep" | "suspend", key: string, until: Date | number): Promise<number> {
-    assertValidWakeTime(name, key, until);
-    return this.once(`colloquy:sleep:${key}`, () =>
-      typeof until === "number" ? this.#context.clock.now() + until : until.getTime(),
-    );
-  }
-
-  #createTurnOfSteps(): TurnOfSteps {
-    const turn = this.#turn;
-    return {
-      taskId: this.taskId,
-      seq: this.#turnSeq,
-      attempt: turn.attempt,
-      signal: turn.signal,
-      assertAcceptsSteps: () => {
-        if (turn.hasEnded) throw createTurnEndedError(this.taskId);
-      },
-      commitSteps: async () => {
-        turn.noteProgress();
-        // Without a persisted turn, no later attempt needs the steps.
-        if (turn.isPersisted) await turn.withoutTimer(() => this.#task.commitSteps(turn.steps));
-      },
-    };
-  }
-
-  /** A turn without a start point creates its task. */
-  get #turnSeq(): number {
-    return this.#turn.startPoint?.seq ?? 1;
-  }
-
-  loadReferencedTasks(): Promise<Task[]> {
-    return this.#context.loadReferencedTasks(this.#task.scope, this.#turn);
-  }
-
-  listInterruptedTasks(): Promise<Task[]> {
-    return this.#context.listInterruptedTasks(this.#task.scope, this.#turn);
   }
 }

@@ -18,7 +18,7 @@ const STORE_FAILED_TEXT = "The task store failed while the agent was running; se
 const formatTooManyTurnAttemptsText = (attempts: number): string =>
   `The server stopped in each of ${attempts} attempts to process this message; it will not be retried.`;
 
-export interface TaskRecoveryDependencies {
+export interface SettlementDependencies {
   readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
   readonly tasks: TaskRegistry;
@@ -32,7 +32,7 @@ export interface TaskRecoveryDependencies {
 }
 
 /** A claimed task, and the CancelTask request that this node has received for the task. */
-export interface TaskToRecover extends ClaimedTask {
+export interface TaskToSettle extends ClaimedTask {
   readonly cancellation?: TaskCancellation;
 }
 
@@ -41,10 +41,10 @@ export interface TaskToRecover extends ClaimedTask {
  * and the store has persisted the turn. Otherwise, the task fails with a reason (E9). Resolves once the store
  * has committed the new attempt or the failure. Rejects with `RESOURCE_EXHAUSTED` if the turn must wait for room.
  */
-export async function recoverTask(
-  claimed: TaskToRecover,
+export async function settleClaimedTask(
+  claimed: TaskToSettle,
   isStoreFailure: boolean,
-  context: TaskRecoveryDependencies,
+  context: SettlementDependencies,
 ): Promise<void> {
   const task = await context.tasks.open(claimed.scope, claimed.taskId, "recovery");
   if (!task) return;
@@ -79,7 +79,7 @@ async function restartTurnOrGetFailureReason(
   task: ActiveTask,
   { scope, taskId, turn: persisted }: ClaimedTask,
   interruptionText: string,
-  { agent, store, turnAdmission, turnFactory, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
+  { agent, store, turnAdmission, turnFactory, observer, turnAttempts, isStopped }: SettlementDependencies,
 ): Promise<string | undefined> {
   const { afterRestart = "fail" } = agent.current;
   if (!persisted) return interruptionText;

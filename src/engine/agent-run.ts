@@ -1,0 +1,170 @@
+import type { JsonObject, Message, SendMessageConfiguration, Task } from "../protocol/index.ts";
+import type { Run } from "./agent.ts";
+import type { Caller, TaskScope } from "./caller.ts";
+import type { Clock } from "./clock.ts";
+import { createIdempotencyKey } from "./steps/idempotency-key.ts";
+import { assertValidWakeTime, sleepUntil } from "./steps/sleep-until.ts";
+import type { TurnOfSteps } from "./steps/turn-steps.ts";
+import { createTurnEndedError } from "./task-errors.ts";
+import type { TaskOfTurn, Turn } from "./turn.ts";
+
+/** Dependencies that the runs of all agents of an engine share. */
+interface AgentRunDependencies {
+  readonly clock: Clock;
+  /** Resolves with the tasks to which the message of a turn refers. */
+  readonly loadReferencedTasks: (scope: TaskScope, turn: Turn) => Promise<Task[]>;
+  /** Resolves with the other tasks of the context that wait for their user. */
+  readonly listInterruptedTasks: (scope: TaskScope, turn: Turn) => Promise<Task[]>;
+}
+
+/** A turn as its agent sees it. */
+export class AgentRun implements Run {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly message: Message;
+  readonly task: Task;
+  readonly attempt: number;
+  readonly caller: Caller;
+  readonly #turn: Turn;
+  readonly #task: TaskOfTurn;
+  readonly #context: AgentRunDependencies;
+
+  constructor(turn: Turn, task: TaskOfTurn, startTask: Task, context: AgentRunDependencies) {
+    this.#turn = turn;
+    this.#task = task;
+    this.#context = context;
+    this.taskId = startTask.id;
+    this.contextId = startTask.contextId;
+    this.message = turn.message;
+    this.task = startTask;
+    this.attempt = turn.attempt;
+    this.caller = turn.caller;
+  }
+
+  get configuration(): SendMessageConfiguration {
+    return this.#turn.request.configuration ?? {};
+  }
+
+  get metadata(): JsonObject {
+    return this.#turn.request.metadata ?? {};
+  }
+
+  get isStreaming(): boolean {
+    return this.#turn.serviceParameters.isStreaming ?? false;
+  }
+
+  get protocolVersion(): string {
+    return this.#turn.serviceParameters.version ?? "1.0";
+  }
+
+  get extensions(): readonly string[] {
+    return this.#turn.serviceParameters.extensions ?? [];
+  }
+
+  get signal(): AbortSignal {
+    return this.#turn.signal;
+  }
+
+  get reportCall(): Run["reportCall"] {
+    const report = this.#turn.findCallReporter(this.#task);
+    if (!report) return undefined;
+    return (call) => {
+      this.#turn.noteProgress();
+      report(call);
+    };
+  }
+
+  get reportWarning(): Run["reportWarning"] {
+    return this.#turn.findWarningReporter(this.#task);
+  }
+
+  get traceparent(): string | undefined {
+    return this.#turn.serviceParameters.traceparent;
+  }
+
+  get traceHeaders(): Readonly<Record<string, string>> {
+    const { span, serviceParameters } = this.#turn;
+    const { traceparent, tracestate } = span ?? serviceParameters;
+    if (traceparent === undefined) return {};
+    return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+  }
+
+  get parentTask(): Run["parentTask"] {
+    return this.#turn.serviceParameters.parentTask;
+  }
+
+  get cancelMetadata(): JsonObject | undefined {
+    return this.#turn.cancelMetadata;
+  }
+
+  get idempotencyKey(): string {
+    return createIdempotencyKey(this.taskId, this.#turnSeq);
+  }
+
+  // Agents take the functions from their run, as in `async function* ({ once })`.
+  get progress(): Run["progress"] {
+    return () => this.#turn.noteProgress();
+  }
+
+  get once(): Run["once"] {
+    return (key, execute) => this.#turn.steps.executeOnce(key, execute, this.#createTurnOfSteps());
+  }
+
+  get sleep(): Run["sleep"] {
+    return async (key, until) => {
+      const wakeAt = await this.#storeWakeTime("sleep", key, until);
+      await this.#turn.withoutTimer(() => sleepUntil(wakeAt, this.#context.clock, this.signal));
+    };
+  }
+
+  get suspend(): Run["suspend"] {
+    return async (key, until) => {
+      const wakeAt = await this.#storeWakeTime("suspend", key, until);
+      const endSuspension = this.#turn.suspend(this.#task, wakeAt);
+      try {
+        await this.#turn.withoutTimer(() => sleepUntil(wakeAt, this.#context.clock, this.signal));
+      } finally {
+        endSuspension();
+      }
+    };
+  }
+
+  /** Resolves with the time that the first attempt has stored, in milliseconds since 1970. */
+  #storeWakeTime(name: "sleep" | "suspend", key: string, until: Date | number): Promise<number> {
+    assertValidWakeTime(name, key, until);
+    return this.once(`colloquy:sleep:${key}`, () =>
+      typeof until === "number" ? this.#context.clock.now() + until : until.getTime(),
+    );
+  }
+
+  #createTurnOfSteps(): TurnOfSteps {
+    const turn = this.#turn;
+    return {
+      taskId: this.taskId,
+      seq: this.#turnSeq,
+      attempt: turn.attempt,
+      signal: turn.signal,
+      assertAcceptsSteps: () => {
+        if (turn.hasEnded) throw createTurnEndedError(this.taskId);
+      },
+      commitSteps: async () => {
+        turn.noteProgress();
+        // Without a persisted turn, no later attempt needs the steps.
+        if (turn.isPersisted) await turn.withoutTimer(() => this.#task.commitSteps(turn.steps));
+      },
+    };
+  }
+
+  /** A turn without a start point creates its task. */
+  get #turnSeq(): number {
+    return this.#turn.startPoint?.seq ?? 1;
+  }
+
+  loadReferencedTasks(): Promise<Task[]> {
+    return this.#context.loadReferencedTasks(this.#task.scope, this.#turn);
+  }
+
+  listInterruptedTasks(): Promise<Task[]> {
+    return this.#context.listInterruptedTasks(this.#task.scope, this.#turn);
+  }
+}
