@@ -1,4 +1,4 @@
-import type { OpenClientRecord } from "./traffic/with-traffic-record.ts";
+import type { TrafficRecordOption, TrafficWriter } from "../observe/trace/recording/index.ts";
 import type { GrpcTransportFactory } from "./transport/transport.ts";
 
 /**
@@ -10,5 +10,6 @@ export interface ClientPlatform {
   loadGrpcTransport(): Promise<GrpcTransportFactory>;
   /** Returns `undefined` if the tracer of the process stays the same. */
   useRegisteredOpenTelemetry(): Promise<void> | undefined;
-  readonly openTrafficRecord: OpenClientRecord;
+  /** Opens the record of a client. The file stays open until the process ends, because clients are never closed. */
+  openTrafficRecord(record: TrafficRecordOption, agentName: string): Promise<TrafficWriter>;
 }

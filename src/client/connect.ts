@@ -26,6 +26,9 @@ import { createA2AClientFromTransport } from "./create-a2a-client.ts";
 import { DEFAULT_MAX_TASK_BYTES } from "./stream/streamed-task-size.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import type { ClientPlatform } from "./client-platform.ts";
+import type { Transport } from "./transport/transport.ts";
+import { withRecordOfTurn } from "./traffic/with-record-of-turn.ts";
+import type { TrafficWriter } from "../observe/trace/recording/index.ts";
 import { withTraceContext } from "./with-trace-context.ts";
 
 /** Connects to an agent with the parts of the client for the runtime. */
@@ -89,17 +92,15 @@ async function connectToAgent(
     { ...http, ...authorizer, extensions, version: getProtocolVersion(agentInterface) ?? version },
     () => platform.loadGrpcTransport(),
   );
+  const createRecordedTransport = async (writer: TrafficWriter): Promise<Transport> => {
+    const { withTrafficRecord } = await import("./traffic/with-traffic-record.ts");
+    return withTrafficRecord(plainTransport, writer, fetchedCard, agentInterface);
+  };
   const recordedTransport =
     options.record === undefined
-      ? plainTransport
-      : await (
-          await import("./traffic/with-traffic-record.ts")
-        ).withTrafficRecord(
-          plainTransport,
-          options.record,
-          fetchedCard,
-          agentInterface,
-          platform.openTrafficRecord,
+      ? withRecordOfTurn(plainTransport, createRecordedTransport)
+      : await createRecordedTransport(
+          await platform.openTrafficRecord(options.record, fetchedCard.card.name),
         );
   const transport = withTraceContext(recordedTransport, {
     card: fetchedCard.card,

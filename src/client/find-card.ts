@@ -114,7 +114,8 @@ export interface ConnectOptions {
   readonly maxTaskBytes?: number;
   /**
    * Record of the client's traffic: the path of a JSON Lines file, options with the path, or a writer. The record
-   * contains requests, responses, and stream events, without credentials. A path requires Node.js. Default: no record.
+   * contains requests, responses, and stream events, without credentials. A path requires Node.js. Default: the record
+   * of the server whose agent makes the call during its turn, or no record.
    */
   readonly record?: TrafficRecordOption;
 }

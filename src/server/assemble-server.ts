@@ -85,6 +85,7 @@ export function assembleServer(
       const description = agents.served.get(agentId)?.cardPublisher.loadDescription();
       return description instanceof Promise ? undefined : description;
     },
+    record: trafficRecording?.writer,
   });
   const { observer } = telemetry;
   const operatorAuthenticator = operator && new Authenticator(operator.authenticate);

@@ -54,7 +54,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     allowsNode: { onlyIn: "observe/trace/recording/" },
   },
   "observe/telemetry": {
-    parts: { protocol: "whole" },
+    parts: { protocol: "whole", "observe/trace": "types" },
     nestedDoors: ["observe/telemetry/node/index.ts"],
     packages: [
       "@opentelemetry/api",

@@ -175,6 +175,7 @@ export class ClientCallRecorder implements HttpCallListener {
       to: agent,
       binding,
       protocol_version: version,
+      ...(this.#writer.vantage !== "client" && { vantage: "client" }),
       operation: this.#operation,
       ...ids,
       ...(traceparent !== undefined && { traceparent }),

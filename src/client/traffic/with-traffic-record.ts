@@ -1,6 +1,7 @@
 import { isObject, type AgentInterface, type JsonObject } from "../../protocol/index.ts";
+import { getCurrentTraceScope } from "../../observe/telemetry/index.ts";
 import { findRequestIds } from "../../observe/trace/index.ts";
-import type { TrafficRecordOption, TrafficWriter } from "../../observe/trace/recording/index.ts";
+import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import type { FetchedCard } from "../card/fetch-card.ts";
 import type { StreamCallOptions, Transport } from "../transport/transport.ts";
 import {
@@ -9,18 +10,13 @@ import {
   type RecordedRequest,
 } from "./client-traffic-recorder.ts";
 
-/** Opens the record of a client. The file stays open until the process ends, because clients are never closed. */
-export type OpenClientRecord = (record: TrafficRecordOption, agentName: string) => Promise<TrafficWriter>;
-
 /** Records the requests, responses, and stream events of a transport, and the agent card of the client. */
-export async function withTrafficRecord(
+export function withTrafficRecord(
   transport: Transport,
-  record: TrafficRecordOption,
+  writer: TrafficWriter,
   { card, json, url }: FetchedCard,
   agentInterface: AgentInterface,
-  openRecord: OpenClientRecord,
-): Promise<Transport> {
-  const writer = await openRecord(record, card.name);
+): Transport {
   if (isObject(json)) writer.write({ kind: "agent", agent: card.name, url, card: json });
   const target: RecordedInterface = {
     agent: card.name,
@@ -72,7 +68,9 @@ function describeRequest(
   { headers = {}, lastEventId }: Pick<StreamCallOptions, "headers" | "lastEventId">,
 ): RecordedRequest {
   const after = lastEventId === undefined ? Number.NaN : Number(lastEventId);
+  const { taskId, agent } = getCurrentTraceScope()?.task ?? {};
   return {
+    ...(taskId !== undefined && { parent: { task_id: taskId, ...(agent !== undefined && { agent }) } }),
     ...findRequestIds(params),
     ...(Number.isSafeInteger(after) && { after }),
     params: params as JsonObject,

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../protocol/index.ts";
+import type { TrafficWriter } from "../trace/recording/index.ts";
 import type { TraceContext } from "../../protocol/index.ts";
 
 /** Task of the agent that is running. */
@@ -23,6 +24,8 @@ export interface ScopedToolCall {
 export interface RunningTask extends ParentTask {
   /** Reports a tool call of the agent to its server. Absent if nothing observes the calls. */
   readonly reportToolCall?: ((call: ScopedToolCall) => void) | undefined;
+  /** Record of the server that runs the agent, which contains the agent's calls to other agents. */
+  readonly record?: TrafficWriter | undefined;
 }
 
 /** The trace to which the running code belongs. */

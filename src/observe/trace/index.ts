@@ -77,6 +77,7 @@ export {
 } from "./model/traffic-sequence.ts";
 export { findRequestIds, type RequestIds } from "./find-request-ids.ts";
 export { findResultTask } from "./find-result-task.ts";
+export { hasKnownTime } from "./has-known-time.ts";
 export { countMarks } from "./views/count-marks.ts";
 export { describeMark, describeTrafficLine, formatDuration } from "./views/describe-line.ts";
 export {
@@ -85,6 +86,7 @@ export {
   listTaskFamily,
   renderTaskTimeline,
   renderTrafficOverview,
+  UNOBSERVED_TASK,
 } from "./views/render-record-text.ts";
 export { renderTrafficMermaid } from "./views/to-mermaid.ts";
 export { toTrafficOtlpTraces } from "./views/to-otlp.ts";

@@ -90,6 +90,8 @@ export interface RequestLine extends TrafficLineBase, TrafficIds {
   readonly to: string;
   readonly binding: "JSONRPC" | "HTTP+JSON" | "GRPC" | "MCP" | "HTTP";
   readonly protocol_version?: string;
+  /** The place of the observation, if it is not the place of the writer: a server also records its agents' calls. */
+  readonly vantage?: "client";
   /** A2A operation, for example `SendStreamingMessage`, or the HTTP method of another request. */
   readonly operation: string;
   readonly url?: string;
@@ -164,6 +166,11 @@ export interface EventLine extends TrafficLineBase, TrafficIds {
   readonly kind: "event";
   readonly task_id: string;
   readonly log_seq: number;
+  /**
+   * False if no observer saw the commit of the event, and the store has no time for it. `at` is then the latest known
+   * time of an earlier event.
+   */
+  readonly time_known?: false;
   /** The event as A2A 1.0 JSON. */
   readonly event?: JsonObject;
   readonly bytes?: number;

@@ -15,6 +15,7 @@ const createPortableTelemetry: ServerPlatform["createTelemetry"] = ({
   metrics,
   observer,
   findCard,
+  record,
 }) => {
   if (metrics || (telemetry && telemetry.otlp !== undefined))
     throw new Error(
@@ -22,7 +23,9 @@ const createPortableTelemetry: ServerPlatform["createTelemetry"] = ({
     );
   return {
     observer: withSafeListeners(observer),
-    runTracing: telemetry ? createRunTracing({ findCard, buildRunAttributes: () => ({}) }) : undefined,
+    runTracing: telemetry
+      ? createRunTracing({ findCard, buildRunAttributes: () => ({}), record })
+      : undefined,
     operationObserver: undefined,
     open: () => Promise.resolve(),
     listen: () => Promise.resolve(undefined),

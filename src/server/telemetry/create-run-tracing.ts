@@ -14,16 +14,23 @@ import {
   type SpanError,
   type TracedSpan,
 } from "../../observe/telemetry/index.ts";
+import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 
 interface RunTracingDependencies {
   /** Returns the card of an agent, if it is loaded. */
   readonly findCard: (agentId: string) => CardOfSpan | undefined;
   /** Returns the attributes of a span. Not called if no tracer records spans. */
   readonly buildRunAttributes: typeof buildAgentRunAttributes;
+  /** Record of the server, if the server has one. */
+  readonly record: TrafficWriter | undefined;
 }
 
 /** Creates spans for the runs of a server's agents. */
-export function createRunTracing({ findCard, buildRunAttributes }: RunTracingDependencies): RunTracing {
+export function createRunTracing({
+  findCard,
+  buildRunAttributes,
+  record,
+}: RunTracingDependencies): RunTracing {
   return {
     startRun(run) {
       const { agentId, taskId, contextId, attempt, parentTask, reportCall } = run;
@@ -59,7 +66,7 @@ export function createRunTracing({ findCard, buildRunAttributes }: RunTracingDep
         parent,
         links,
         attributes: () => buildAttributes(attempt),
-        task: { taskId, agent: card.name, reportToolCall: reportCall },
+        task: { taskId, agent: card.name, reportToolCall: reportCall, record },
       });
       return new AgentRunSpan(span);
     },

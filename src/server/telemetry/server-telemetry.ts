@@ -20,6 +20,7 @@ import {
   startOtlpExportOnce,
   useRegisteredOpenTelemetry,
 } from "../../observe/telemetry/node/index.ts";
+import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { combineObservers } from "./combine-observers.ts";
 import { createRunTracing } from "./create-run-tracing.ts";
@@ -46,6 +47,8 @@ export interface ServerTelemetryDependencies {
   readonly observer: Observer;
   /** Returns the card of an agent, if it is loaded. */
   readonly findCard: (agentId: string) => CardOfSpan | undefined;
+  /** Record of the server's traffic, if the server has one. */
+  readonly record: TrafficWriter | undefined;
 }
 
 /** State of a server that gauges show. */
@@ -74,7 +77,7 @@ export class ServerTelemetry {
   #otlpExport: RunningOtlpExport | undefined;
   #stopErrorReports: (() => void) | undefined;
 
-  constructor({ telemetry = {}, metrics = {}, observer, findCard }: ServerTelemetryDependencies) {
+  constructor({ telemetry = {}, metrics = {}, observer, findCard, record }: ServerTelemetryDependencies) {
     this.#telemetry = telemetry;
     this.#metricsOptions = metrics;
     this.#token = metrics.token ?? process.env["COLLOQUY_METRICS_TOKEN"];
@@ -88,7 +91,7 @@ export class ServerTelemetry {
     const startsSpans = telemetry !== false;
     if (startsSpans) installNodeTraceScope();
     this.runTracing = startsSpans
-      ? createRunTracing({ findCard, buildRunAttributes: buildAgentRunAttributes })
+      ? createRunTracing({ findCard, buildRunAttributes: buildAgentRunAttributes, record })
       : undefined;
     this.operationObserver =
       startsSpans || registry

@@ -1,5 +1,5 @@
 import type { AgentDescription, Observer } from "../../engine/index.ts";
-import type { OpenTrafficRecord } from "../../observe/trace/recording/index.ts";
+import type { OpenTrafficRecord, TrafficWriter } from "../../observe/trace/recording/index.ts";
 import { getHttpAndGrpcErrorStatus } from "../../wire/index.ts";
 import type { ServerTrafficRecorder } from "./server-traffic-recorder.ts";
 
@@ -20,6 +20,10 @@ export class TrafficRecording {
 
   constructor(record: OpenTrafficRecord) {
     this.#record = record;
+  }
+
+  get writer(): TrafficWriter {
+    return this.#record.writer;
   }
 
   /** The recorder, which is present while the server processes requests. */

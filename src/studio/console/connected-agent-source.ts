@@ -8,6 +8,11 @@ import type { CardKeySources } from "./check-card-signatures.ts";
 import { describeCard, describeUnknownCard } from "./describe-card.ts";
 import type { LineJournal } from "./line-journal.ts";
 
+/** Returns whether an action only reads. The traffic of the pages does not contain their own reads. */
+export function isReadAction(action: string): boolean {
+  return action === "read card" || action === "GetTask";
+}
+
 /** An agent that the client can connect to. */
 export interface ConnectableAgent {
   readonly id: string;

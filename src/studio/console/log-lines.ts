@@ -5,7 +5,7 @@ import type { LineJournal } from "./line-journal.ts";
 
 /**
  * Yields the lines of a task of the own server: its event log as `event` lines, and then the other observed lines of the
- * task. The store has no time for events without a status, so these have the time of the previous status.
+ * task. The store has no time for events without a status, so that only observed ones have a time.
  */
 export async function* readLogLines(
   tasks: TaskLogAccess,
@@ -28,8 +28,12 @@ export async function* readLogLines(
     if (!last) break;
     for (const event of events) {
       const line = observedEvents.get(event.seq);
-      at = findStatusTime(event) ?? at;
-      yield line ?? formatEventLine(event, { agent: agentName, taskId, at });
+      const statusTime = findStatusTime(event);
+      at = statusTime ?? at;
+      yield (
+        line ??
+        formatEventLine(event, { agent: agentName, taskId, at, isTimeKnown: statusTime !== undefined })
+      );
     }
     seq = last.seq;
   }
@@ -51,10 +55,21 @@ function findStatusTime(logged: LogEvent): string | undefined {
  */
 export function formatEventLine(
   { seq, jsonText }: LogEvent,
-  { agent, taskId, at }: { readonly agent: string; readonly taskId: string; readonly at: string },
+  {
+    agent,
+    taskId,
+    at,
+    isTimeKnown,
+  }: {
+    readonly agent: string;
+    readonly taskId: string;
+    readonly at: string;
+    readonly isTimeKnown: boolean;
+  },
 ): string {
   const writer = `log-${taskId}`;
   const members = { v: 1, kind: "event", writer, seq, at, mono_ms: Date.parse(at), agent };
   const event = getSharedRedactor().redactJson(jsonText);
-  return `${JSON.stringify({ ...members, task_id: taskId, log_seq: seq }).slice(0, -1)},"event":${event}}`;
+  const ids = { task_id: taskId, log_seq: seq, ...(isTimeKnown ? {} : { time_known: false }) };
+  return `${JSON.stringify({ ...members, ...ids }).slice(0, -1)},"event":${event}}`;
 }

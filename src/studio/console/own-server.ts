@@ -8,7 +8,8 @@ import type {
   TaskListConditions,
 } from "../../server/index.ts";
 import type { AgentSource, PositionedTask, TaskListing } from "./agent-source.ts";
-import { createConnectedAgentSource } from "./connected-agent-source.ts";
+import { createConnectedAgentSource, isReadAction } from "./connected-agent-source.ts";
+import { withConsoleUserAgent } from "./console-reads.ts";
 import { formatPreview } from "./list-tasks.ts";
 import { readLogLines } from "./log-lines.ts";
 import { withCuttableStreams } from "./stream-operation.ts";
@@ -157,7 +158,8 @@ export function createOwnAgentSource(
     journal,
     openClient: async (action, taskId) => {
       const access = taskId === undefined ? server.access : await server.accessTask(id, taskId, action);
-      return await connect(url, { fetch: withCuttableStreams(toFetch(access)), record });
+      const fetchFunction = withConsoleUserAgent(withCuttableStreams(toFetch(access)));
+      return await connect(url, { fetch: fetchFunction, ...(isReadAction(action) ? {} : { record }) });
     },
     cardKeySources: { verifyWithTrustedKeys, fetch: toFetch(server.access) },
     // The URLs of the card begin with the origin of the request.

@@ -8,8 +8,9 @@ import {
 import { A2AError, estimateJsonSize } from "../../protocol/index.ts";
 import { createGuardedFetch } from "../../server/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
+import { withConsoleUserAgent } from "./console-reads.ts";
 import type { CardBudget } from "./card-budget.ts";
-import { createConnectedAgentSource } from "./connected-agent-source.ts";
+import { createConnectedAgentSource, isReadAction } from "./connected-agent-source.ts";
 import { createObservedTaskListing } from "./observed-tasks.ts";
 import { createRemoteTaskListing } from "./remote-task-listing.ts";
 import { withCuttableStreams } from "./stream-operation.ts";
@@ -53,10 +54,11 @@ export function createRemoteAgent(
   const fetchFunction = allowPrivate === true ? fetch : createGuardedFetch({ allowPrivate });
   const options = (): ConnectOptions => {
     const auth = credentials.createClientAuth(id);
-    return { fetch: withCuttableStreams(fetchFunction), allowOlderVersion: true, ...(auth ? { auth } : {}) };
+    const cuttableFetch = withConsoleUserAgent(withCuttableStreams(fetchFunction));
+    return { fetch: cuttableFetch, allowOlderVersion: true, ...(auth ? { auth } : {}) };
   };
   const clients = new Map<boolean, Promise<A2AClient>>();
-  /** Connects once with and once without the record. Lists are not part of the record, because pages repeat them. */
+  /** Connects once with and once without the record. Reads are not part of the record, because pages repeat them. */
   const openClient = async (isRecorded: boolean): Promise<A2AClient> => {
     let client = clients.get(isRecorded);
     if (!client) {
@@ -87,7 +89,7 @@ export function createRemoteAgent(
     journal,
     listCredentials: () => credentials.listSchemeNames(id),
     openClient: async (action) => {
-      const client = await openClient(action !== "read card");
+      const client = await openClient(!isReadAction(action));
       if (action === "read card") name = (await client.refreshCard()).name;
       return client;
     },

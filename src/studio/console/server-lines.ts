@@ -4,7 +4,7 @@ import {
   type TrafficSink,
   type TrafficWriter,
 } from "../../observe/trace/recording/index.ts";
-import type { JournalEntry } from "./line-journal.ts";
+import { ConsoleReadFilter } from "./console-reads.ts";
 import { formatEventLine } from "./log-lines.ts";
 
 /** Receives a line of the own server. `owner` is the key of the caller whose task the line concerns, if it is known. */
@@ -38,6 +38,7 @@ export class ServerLines {
   readonly observer: Observer;
   readonly #onLine: ServerLineListener;
   readonly #ownersByTask = new Map<string, string>();
+  readonly #reads = new ConsoleReadFilter();
   readonly #stopRecord: () => void;
 
   constructor(
@@ -54,7 +55,10 @@ export class ServerLines {
       onEvent: ({ scope, taskId, event }) => {
         this.#rememberOwner(taskId, scope);
         const at = new Date().toISOString();
-        onLine(formatEventLine(event, { agent: getAgentName(scope), taskId, at }), getOwnerKey(scope));
+        onLine(
+          formatEventLine(event, { agent: getAgentName(scope), taskId, at, isTimeKnown: true }),
+          getOwnerKey(scope),
+        );
       },
       ...(serverRecord
         ? {}
@@ -90,9 +94,12 @@ export class ServerLines {
   #addRecordLine(text: string): void {
     // The owner is known after the observers of the current commit have run.
     queueMicrotask(() => {
-      const { kind, task_id } = JSON.parse(text) as { kind: JournalEntry["kind"]; task_id?: string };
+      const line = JSON.parse(text) as Parameters<ConsoleReadFilter["isConsoleRead"]>[0] & {
+        readonly task_id?: string;
+      };
+      const { kind, task_id } = line;
       // `onEvent` reports the events, together with their owners.
-      if (kind === "event") return;
+      if (kind === "event" || this.#reads.isConsoleRead(line)) return;
       const owner = TASK_LINE_KINDS.has(kind) ? this.#ownersByTask.get(task_id ?? "") : undefined;
       this.#onLine(text, owner);
     });

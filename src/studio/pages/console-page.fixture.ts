@@ -146,13 +146,18 @@ export class ConsolePageTest {
   static async serve(
     agents: Readonly<Record<string, Agent>>,
     options: ServerOptions = {},
+    consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>> = {},
   ): Promise<ConsolePageTest> {
     const record = createTrafficWriter(createMemoryTrafficSink(), {
       vantage: "server",
       name: "test",
       code: "test",
     });
-    return ConsolePageTest.#start(agents, { ...options, record }, { serverRecord: record });
+    return ConsolePageTest.#start(
+      agents,
+      { ...options, record },
+      { serverRecord: record, ...consoleOptions },
+    );
   }
 
   /** Serves agents on a server of their own, and a console that calls them, as `colloquy console URL` does. */

@@ -1,11 +1,19 @@
-import { getTaskPeriod, listTaskActivities, type TaskActivity } from "./task-activities.ts";
+import {
+  getTaskPeriod,
+  listObservedTurns,
+  listTaskActivities,
+  type TaskActivity,
+} from "./task-activities.ts";
 import type { TrafficModel } from "./traffic-model.ts";
 import type { TrafficTask } from "./traffic-task.ts";
 
 /** A part of the critical path, in which one party determined the duration of the root task. */
 export interface CriticalPathStep {
-  /** `own` is the work of the agent itself. The other kinds are those of `TaskActivity`. */
-  readonly kind: TaskActivity["kind"] | "own";
+  /**
+   * `own` is the work of the agent itself. `unobserved` is the time of a task whose turn the record does not contain, so
+   * that its work is unknown. The other kinds are those of `TaskActivity`.
+   */
+  readonly kind: TaskActivity["kind"] | "own" | "unobserved";
   /** The agent, the model, or the tool that worked. */
   readonly name: string;
   /** Task during which the step happened. */
@@ -17,14 +25,18 @@ export interface CriticalPathStep {
 /**
  * Computes the critical path of a task. The steps have no gaps and do not overlap, so that their durations add up to
  * the duration of the task. The search runs backward from the end: the latest activity that ended before determines
- * when the agent could continue. The path enters the tasks of other agents.
+ * when the agent could continue. The path enters the tasks of other agents. The time of a called task without an observed
+ * turn is a wait for its agent. Returns no steps if the record shows nothing about the work on the task.
  */
 export function computeTaskCriticalPath(model: TrafficModel, task: TrafficTask): CriticalPathStep[] {
   const { startMs, endMs } = getTaskPeriod(task);
   const steps: CriticalPathStep[] = [];
   walkBackward(model, task, startMs, endMs, steps, new Set([task.key]));
-  return steps.toReversed();
+  return steps.every(({ kind }) => UNEXPLAINED_KINDS.has(kind)) ? [] : steps.toReversed();
 }
+
+/** Kinds of steps that any log of a task shows, and that do not tell what its agent did. */
+const UNEXPLAINED_KINDS: ReadonlySet<string> = new Set(["unobserved", "user", "queue"]);
 
 /** Adds the steps of a task between two times, latest first. */
 function walkBackward(
@@ -36,7 +48,12 @@ function walkBackward(
   visited: ReadonlySet<string>,
 ): void {
   const name = task.agent ?? "agent";
+  const turns = listObservedTurns(task);
   let at = endMs;
+  const addWork = (from: number): void => {
+    const isObserved = turns.some((turn) => turn.startMs < at && turn.endMs > from);
+    add(isObserved ? "own" : visited.size > 1 ? "agent" : "unobserved", name, from);
+  };
   const add = (kind: CriticalPathStep["kind"], who: string, from: number): void => {
     if (from < at) steps.push({ kind, name: who, taskKey: task.key, startMs: from, endMs: at });
     at = Math.min(at, from);
@@ -49,7 +66,7 @@ function walkBackward(
     // An activity that overlaps a later one on the path counts only with its earlier part.
     if (activity.startMs >= at) continue;
     const activityEnd = Math.min(activity.endMs, at);
-    add("own", name, Math.max(activityEnd, startMs));
+    addWork(Math.max(activityEnd, startMs));
     const activityStart = Math.max(activity.startMs, startMs);
     const child = activity.kind === "agent" ? model.tasks.get(activity.taskKey ?? "") : undefined;
     if (!child || visited.has(child.key)) {
@@ -66,7 +83,7 @@ function walkBackward(
     at = childStart;
     add("agent", activity.name, activityStart);
   }
-  add("own", name, startMs);
+  addWork(startMs);
 }
 
 /** Time that one party contributes to a critical path. */

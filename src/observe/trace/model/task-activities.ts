@@ -26,6 +26,16 @@ export function getTaskPeriod(task: TrafficTask): { readonly startMs: number; re
   return { startMs: task.startMs, endMs: isOver ? Math.max(last.timeMs, task.startMs) : task.lastMs };
 }
 
+/** Lists the periods in which the server's record shows the agent at work. An open turn has no end. */
+export function listObservedTurns({ turns }: TrafficTask): { startMs: number; endMs: number }[] {
+  const periods: { startMs: number; endMs: number }[] = [];
+  for (const { line, timeMs } of turns.toSorted((a, b) => a.timeMs - b.timeMs)) {
+    if (line.phase === "begin") periods.push({ startMs: timeMs, endMs: Infinity });
+    else if (periods.at(-1)?.endMs === Infinity) (periods.at(-1) as { endMs: number }).endMs = timeMs;
+  }
+  return periods;
+}
+
 /** Lists what a task waited for, in the order of the starts. Waits of one task may overlap. */
 export function listTaskActivities(model: TrafficModel, task: TrafficTask): TaskActivity[] {
   const { startMs, endMs } = getTaskPeriod(task);

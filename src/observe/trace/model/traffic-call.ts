@@ -32,8 +32,6 @@ export class TrafficCall {
   /** Unique within the model. */
   readonly key: string;
   readonly writer: string;
-  /** Place of the writer, or `undefined` if the record has no writer line. */
-  readonly vantage: WriterLine["vantage"] | undefined;
   request: TimelineEntry<RequestLine> | undefined;
   response: TimelineEntry<ResponseLine> | undefined;
   end: TimelineEntry<StreamEndLine> | undefined;
@@ -54,12 +52,18 @@ export class TrafficCall {
   readonly duplicates: TimelineEntry<FrameLine>[] = [];
   /** Frames before which frames of the stream are missing, in the record or in the stream. */
   readonly frameHoles: FrameHole[] = [];
+  readonly #writerVantage: WriterLine["vantage"] | undefined;
   #lastEventId: string | undefined;
 
   constructor(key: string, writer: string, vantage: WriterLine["vantage"] | undefined) {
     this.key = key;
     this.writer = writer;
-    this.vantage = vantage;
+    this.#writerVantage = vantage;
+  }
+
+  /** The place of the observation, or `undefined` if the record has no writer line. */
+  get vantage(): WriterLine["vantage"] | undefined {
+    return this.request?.line.vantage ?? this.#writerVantage;
   }
 
   /** Adds a line. Lines of one call arrive in the order of their sequence numbers. */

@@ -32,7 +32,8 @@ const VANTAGE_ORDER = ["client", "tap", "server", undefined];
 
 /**
  * Groups the observations of the same request. Observations match if they have the same `traceparent`, or otherwise the
- * same message or the same task. The n-th match of one writer belongs to the n-th match of another writer.
+ * same message or the same task. The n-th match of one writer belongs to the n-th match of another writer. A
+ * server that records the calls of its agents is two writers.
  */
 export function groupCallsByExchange(calls: Iterable<TrafficCall>): TrafficCall[][] {
   const groups = new Map<string, TrafficCall[]>();
@@ -41,7 +42,7 @@ export function groupCallsByExchange(calls: Iterable<TrafficCall>): TrafficCall[
   for (const call of withRequest) {
     const { line } = call.request as TimelineEntry<RequestLine>;
     const identity = computeRequestIdentity(call, line);
-    const ofWriter = `${identity}\n${call.writer}`;
+    const ofWriter = `${identity}\n${call.writer}\n${call.vantage}`;
     const ordinal = (ordinals.get(ofWriter) ?? 0) + 1;
     ordinals.set(ofWriter, ordinal);
     const key = identity === undefined ? call.key : `${identity}\n${ordinal}`;

@@ -465,7 +465,17 @@ describe("calls between agents", () => {
       Math.round(to - from),
     ]);
     expect(durations).toContainEqual(["model", "m", 200]);
-    expect(durations.filter(([kind, name]) => kind === "own" && name === "solver").length).toBeGreaterThan(0);
+    // The record contains no turns, so that it does not show what the agents did besides.
+    expect(new Set(steps.map(({ kind, name }) => `${kind} ${name}`))).toEqual(
+      new Set(["agent solver", "model m", "unobserved planner"]),
+    );
+  });
+
+  it("have no critical path if the record shows only the log of the task [E26]", () => {
+    const lines = writeDelegation("parent").flatMap(({ lines }) => lines);
+    const model = createModel(lines.filter(({ kind }) => kind === "event" || kind === "writer"));
+    const task = model.findTask(TASK);
+    expect(task && computeTaskCriticalPath(model, task)).toEqual([]);
   });
 
   it("add their tokens and their price to the edges of the graph", () => {

@@ -255,7 +255,7 @@ export class TrafficModel {
     call.addLine(entry);
     const agent = line.agent ?? call.request?.line.to;
     if (line.task_id !== undefined) {
-      const task = this.#getTask(agent, line.task_id, line.writer);
+      const task = this.#getTask(agent, line.task_id, call.vantage);
       if (call.taskKey === undefined) {
         call.taskKey = task.key;
         this.#structureVersion += 1;
@@ -270,7 +270,8 @@ export class TrafficModel {
 
   #addTaskLine(entry: TimelineEntry, taskId: string | undefined, agent: string | undefined): void {
     if (taskId === undefined) return;
-    this.#addEntry(this.#getTask(agent, taskId, entry.line.writer), entry);
+    const { vantage } = this.#writers.get(entry.line.writer)?.line ?? {};
+    this.#addEntry(this.#getTask(agent, taskId, vantage), entry);
   }
 
   #addEntry(task: TrafficTask | undefined, entry: TimelineEntry): void {
@@ -285,7 +286,7 @@ export class TrafficModel {
     if (kind === "turn") this.#structureVersion += 1;
   }
 
-  #getTask(agent: string | undefined, id: string, writer?: string): TrafficTask {
+  #getTask(agent: string | undefined, id: string, vantage?: WriterLine["vantage"]): TrafficTask {
     const key = computeTaskKey(agent, id, this.#taskKeysById);
     let task = this.#tasks.get(key);
     if (!task) {
@@ -297,7 +298,7 @@ export class TrafficModel {
       this.#tasks.set(key, task);
       this.#taskKeysById.set(id, key);
     }
-    if (agent !== undefined) task.addAgentName(agent, this.#writers.get(writer ?? "")?.line?.vantage);
+    if (agent !== undefined) task.addAgentName(agent, vantage);
     return task;
   }
 }

@@ -1,4 +1,5 @@
 import { getTaskPeriod } from "../model/task-activities.ts";
+import { hasKnownTime } from "../has-known-time.ts";
 import { computeTaskCriticalPath, summarizeCriticalPath } from "../model/critical-path.ts";
 import { addUsage, formatPrice, type TokenUsage } from "../prices/token-usage.ts";
 import { formatState } from "../model/traffic-sequence.ts";
@@ -35,11 +36,16 @@ export function renderTrafficOverview(model: TrafficModel): string {
   ].join("\n");
 }
 
+/** Replaces the critical path of a task whose work the record does not contain. */
+export const UNOBSERVED_TASK = "No requests or model calls of this task were observed.";
+
 /** Renders the timeline of a task: each line with its time since the start, its marks, and its readers. */
 export function renderTaskTimeline(model: TrafficModel, task: TrafficTask): string {
   const { startMs, endMs } = getTaskPeriod(task);
   const entries = task.timeline.map(({ line, timeMs, marks }) => {
-    const time = `${(timeMs - startMs).toFixed(1).padStart(9)} ms`;
+    const time = hasKnownTime(line)
+      ? `${(timeMs - startMs).toFixed(1).padStart(9)} ms`
+      : `${"–".padStart(9)}   `;
     const who = (model.writers.get(line.writer)?.line?.vantage ?? line.writer).padEnd(6);
     const marked = marks.map((mark) => `  [${describeMark(mark)}]`).join("");
     return `${time}  ${who}  ${line.kind.padEnd(10)}  ${describeTrafficLine(line, task)}${marked}`;
@@ -57,7 +63,8 @@ export function renderTaskTimeline(model: TrafficModel, task: TrafficTask): stri
     "",
     ...entries,
     ...(readers.length > 0 ? ["", "Readers", ...readers] : []),
-    ...(path.length > 0 ? ["", "Time", ...path] : []),
+    "",
+    ...(path.length > 0 ? ["Time", ...path] : [UNOBSERVED_TASK]),
     "",
   ].join("\n");
 }

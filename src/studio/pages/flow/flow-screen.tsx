@@ -4,7 +4,13 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import { Notice } from "../parts/notice.tsx";
-import { addUsage, countMarks, NO_USAGE, type TrafficTask } from "../../../observe/trace/index.ts";
+import {
+  addUsage,
+  countMarks,
+  NO_USAGE,
+  type TrafficTask,
+  UNOBSERVED_TASK,
+} from "../../../observe/trace/index.ts";
 import { analyzeFlow, type FlowAnalysis } from "./analyze-flow.ts";
 import { FlowInspector } from "./flow-inspector.tsx";
 import { GraphDiagram } from "./graph-diagram.tsx";
@@ -110,6 +116,9 @@ export function FlowScreen(): VNode {
       <section class="flow-main" aria-label="Drawing">
         <ViewTabs tabs={FLOW_VIEWS} selected={view} onSelect={openView} />
         <div id="picture" role="tabpanel" aria-labelledby={`tab-${view}`}>
+          {view === "sequence" && flow.exchanges.length === 0 && (
+            <Notice tone="idle" title={UNOBSERVED_TASK} />
+          )}
           {view === "sequence" && <FlowSequence {...drawingProps} isFollowing={isFollowing} />}
           {view === "graph" && <FlowGraph {...drawingProps} />}
           {view === "timeline" && <FlowTimeline {...drawingProps} />}

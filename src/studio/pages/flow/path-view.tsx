@@ -2,13 +2,16 @@ import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { AgentText } from "../cards/agent-text.tsx";
 import { formatCount, formatDuration, formatPercent } from "../cards/text-format.ts";
+import { Notice } from "../parts/notice.tsx";
 import { shortenId } from "../parts/identifier.tsx";
 import {
   buildTrafficGraph,
+  type CriticalPathStep,
   listTaskActivities,
   summarizeCriticalPath,
   type TaskActivity,
   type TrafficTask,
+  UNOBSERVED_TASK,
 } from "../../../observe/trace/index.ts";
 import type { FlowAnalysis } from "./analyze-flow.ts";
 import { FigureTable } from "./figure-table.tsx";
@@ -32,7 +35,8 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
   const total = (path.at(-1)?.endMs ?? start) - start;
   return (
     <div class="path-view">
-      {pathTask && (
+      {pathTask && path.length === 0 && <Notice tone="idle" title={UNOBSERVED_TASK} />}
+      {pathTask && path.length > 0 && (
         <section>
           <h2>
             Critical path of <AgentText text={`${pathTask.agent ?? "agent"} ${shortenId(pathTask.id)}`} />:{" "}
@@ -109,8 +113,9 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
   );
 }
 
-const PATH_COLOR_CLASSES: Readonly<Record<TaskActivity["kind"] | "own", string>> = {
+const PATH_COLOR_CLASSES: Readonly<Record<CriticalPathStep["kind"], string>> = {
   own: "request",
+  unobserved: "other",
   agent: "response",
   model: "model",
   retry: "failure",
@@ -119,7 +124,7 @@ const PATH_COLOR_CLASSES: Readonly<Record<TaskActivity["kind"] | "own", string>>
   queue: "other",
 };
 
-function formatStep(kind: TaskActivity["kind"] | "own", name: string): string {
+function formatStep(kind: CriticalPathStep["kind"], name: string): string {
   return name === "" ? WAIT_LABELS[kind] : `${name} (${WAIT_LABELS[kind]})`;
 }
 

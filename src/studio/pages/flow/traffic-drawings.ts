@@ -8,7 +8,6 @@ import {
   getTaskPeriod,
   listTaskActivities,
   type SequenceItem,
-  type TaskActivity,
   type TokenUsage,
   type TrafficGraphEdge,
   type TrafficModel,
@@ -243,8 +242,9 @@ export function drawTrafficTimeline(
 }
 
 /** What a task waited for, or worked on. */
-export const WAIT_LABELS: Readonly<Record<TaskActivity["kind"] | "own", string>> = {
+export const WAIT_LABELS: Readonly<Record<CriticalPathStep["kind"], string>> = {
   own: "own work",
+  unobserved: "not observed",
   agent: "agent",
   model: "model",
   retry: "retry of the model",

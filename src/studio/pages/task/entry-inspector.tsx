@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import type { JsonValue, Part, StreamResponse } from "../../../protocol/index.ts";
-import type { TimelineEntry, TrafficTask } from "../../../observe/trace/index.ts";
+import { hasKnownTime, type TimelineEntry, type TrafficTask } from "../../../observe/trace/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
@@ -53,7 +53,7 @@ export function EntryInspector(props: EntryInspectorProps): VNode {
       )}
       <dl class="facts">
         <dt>Time</dt>
-        <dd>{formatClock(timeMs)}</dd>
+        <dd>{hasKnownTime(line) ? formatClock(timeMs) : "not observed"}</dd>
         <dt>Writer</dt>
         <dd>
           <AgentText text={`${line.writer}, line ${line.seq}`} />

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { toSingleLine } from "../../../cards/index.ts";
-import type { TimelineEntry, TrafficTask } from "../../../observe/trace/index.ts";
+import { hasKnownTime, type TimelineEntry, type TrafficTask } from "../../../observe/trace/index.ts";
 import { formatClock } from "../parts/time-format.ts";
 import { useMediaQuery } from "../parts/use-media-query.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
@@ -110,7 +110,11 @@ function TimelineRow(props: {
       data-group={findLineGroup(line)}
       data-marked={marks.length > 0 ? "" : undefined}
     >
-      <time title={formatClock(timeMs)}>+{formatOffset(timeMs - startMs)}</time>
+      {hasKnownTime(line) ? (
+        <time title={formatClock(timeMs)}>+{formatOffset(timeMs - startMs)}</time>
+      ) : (
+        <time title="The console did not observe the event, and the store has no time for it.">–</time>
+      )}
       <span class="entry-number">{number === undefined ? "" : `#${number}`}</span>
       <span class="entry-kind">{description.kind}</span>
       {marks.map((mark) => (

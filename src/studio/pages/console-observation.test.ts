@@ -1,0 +1,89 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { agent } from "../../agents/adapters/index.ts";
+import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
+import { connect } from "../../client/index.ts";
+import { createServer } from "../../server/index.ts";
+import { ConsolePageTest, reportAgent } from "./console-page.fixture.ts";
+
+const hasChromium = findChromium() !== undefined;
+if (!hasChromium)
+  process.stderr.write(`What the console states about tasks is not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+
+describe.skipIf(!hasChromium)("the page of a console states only what it observed: it", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  it("shows no path and no times of a task that ran before the console observed it [E26]", async () => {
+    const store = `sqlite:${join(mkdtempSync(join(tmpdir(), "console-")), "tasks.db")}` as const;
+    const earlier = createServer({ reporter: reportAgent }, { store, observer: false });
+    const { task } = await (await connect((await earlier.listen()).url)).ask("tides");
+    await earlier.close();
+    const served = await ConsolePageTest.serve({ reporter: reportAgent }, { store });
+    const { page, errors } = await served.open(browser, `#/flow/reporter/${task?.id}?view=path`);
+    await page.getByText("No requests or model calls of this task were observed.").waitFor();
+    expect(await page.locator("#main").innerText()).not.toContain("own work");
+    await page.keyboard.press("1");
+    await page.locator("#tab-sequence[aria-selected=true]").waitFor();
+    await page.getByText("No requests or model calls of this task were observed.").waitFor();
+    await page.evaluate(`location.hash = "#/task/reporter/${task?.id}"`);
+    const rows = page.locator("[data-testid=timeline] [data-kind=event]");
+    await rows.first().waitFor();
+    const times = await rows.locator("time").allInnerTexts();
+    const texts = await rows.allInnerTexts();
+    expect(times.length).toBeGreaterThan(4);
+    for (const [at, text] of texts.entries())
+      expect({ text, isKnown: times[at] !== "–" }).toEqual({ text, isKnown: !text.includes("artifact") });
+    expect(errors).toEqual([]);
+    await page.close();
+    await served.close();
+  });
+
+  it("names the agent that a planner waited for, also if its server records nothing", async () => {
+    const pricerServer = createServer(
+      agent({ name: "pricer", description: "Prices" }, async function* () {
+        await setTimeout(300);
+        yield "5";
+      }),
+      { store: "memory", observer: false },
+    );
+    const { url: pricer } = await pricerServer.listen();
+    const planner = agent({ name: "planner", description: "Plans" }, async function* () {
+      yield (await (await connect(pricer)).ask("How much?")).text;
+    });
+    const served = await ConsolePageTest.serve({ planner });
+    const { page } = await served.open(browser, "#/flow?view=path");
+    await (await connect(served.url)).ask("Plan");
+    const shares = page.locator(".path-bar li");
+    await expect.poll(() => shares.first().innerText()).toMatch(/^pricer \(agent\)/);
+    expect(await page.locator(".path-bar").innerText()).not.toContain("pricer (own work)");
+    await page.close();
+    await served.close();
+    await pricerServer.close();
+  });
+
+  it("does not show the reads of the console itself", async () => {
+    const remote = createServer(reportAgent, { store: "memory", observer: false });
+    const { url } = await remote.listen();
+    const served = await ConsolePageTest.serve({ reporter: reportAgent }, {}, { agentUrls: [url] });
+    const { page } = await served.open(browser, "#/tasks");
+    const { task } = await (await connect(served.url)).ask("tides");
+    await page.evaluate(`location.hash = "#/task/reporter/${task?.id}?view=content"`);
+    await page.locator(".markdown table").first().waitFor();
+    await page.keyboard.type("gt");
+    await page.locator("[data-testid=task-row]").first().waitFor();
+    await page.keyboard.type("gf");
+    await page.locator(".sequence .message").filter({ hasText: "completed" }).waitFor();
+    expect(await page.locator("#picture").innerText()).not.toMatch(/GetTask|ListTasks/);
+    await page.close();
+    await served.close();
+    await remote.close();
+  });
+});
