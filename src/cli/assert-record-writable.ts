@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import type { TrafficRecordOptions } from "../observe/trace/recording/index.ts";
 import { createUsageError } from "./cli-error.ts";
 
 /**
@@ -16,4 +17,8 @@ export async function assertRecordWritable(file: string): Promise<void> {
       cause,
     );
   }
+}
+
+export function getRecordFilePath(record: string | TrafficRecordOptions): string {
+  return typeof record === "string" ? record : record.file;
 }

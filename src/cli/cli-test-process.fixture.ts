@@ -113,7 +113,10 @@ export async function startServeCommandForTest(
   args: readonly string[],
   cwd: string,
 ): Promise<ServingCliTestProcess> {
-  const cli = spawnColloquyForTest([...args, "--port", "0", "-o", "json"], cwd);
+  const cli = spawnColloquyForTest(
+    [...args, ...(args.includes("--port") ? [] : ["--port", "0"]), "-o", "json"],
+    cwd,
+  );
   const banner = await cli.waitForOutput("Ctrl-C stops it.");
   const json = banner.slice(0, banner.indexOf("\n}\n") + 3);
   const { url, agents } = JSON.parse(json) as { url: string; agents: { id: string; url: string }[] };

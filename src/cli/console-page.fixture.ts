@@ -19,18 +19,29 @@ export function canTestConsolePage(subject: string): boolean {
 /** A running command that offers the console, and a browser. */
 export class ConsoleCommandTest {
   readonly browser: Browser;
-  /** URL of the console, with its launch token. */
-  readonly url: string;
-  readonly #command: ServingCliTestProcess;
+  readonly #args: string[];
+  #command: ServingCliTestProcess;
 
-  private constructor(browser: Browser, command: ServingCliTestProcess) {
+  private constructor(browser: Browser, args: string[], command: ServingCliTestProcess) {
     this.browser = browser;
+    this.#args = args;
     this.#command = command;
-    this.url = /console: (\S+)/.exec(command.banner)?.[1] ?? "";
   }
 
   static async start(args: string[], cwd: string): Promise<ConsoleCommandTest> {
-    return new ConsoleCommandTest(await launchChromium(), await startServeCommandForTest(args, cwd));
+    return new ConsoleCommandTest(await launchChromium(), args, await startServeCommandForTest(args, cwd));
+  }
+
+  /** URL of the console, with its launch token. */
+  get url(): string {
+    return /console: (\S+)/.exec(this.#command.banner)?.[1] ?? "";
+  }
+
+  /** Stops the command, and starts it again on the same port. */
+  async restart(cwd: string): Promise<void> {
+    const { port } = new URL(this.url);
+    await this.#stop();
+    this.#command = await startServeCommandForTest([...this.#args, "--port", port], cwd);
   }
 
   /** Opens the console, or one of its screens such as `/chat/tutor`. */
@@ -41,6 +52,10 @@ export class ConsoleCommandTest {
 
   async close(): Promise<void> {
     await this.browser.close();
+    await this.#stop();
+  }
+
+  async #stop(): Promise<void> {
     this.#command.process.child.kill("SIGTERM");
     await this.#command.process.result;
   }

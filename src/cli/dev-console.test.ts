@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTempTestDirectoryWithFiles } from "./cli-test-process.fixture.ts";
@@ -19,6 +19,35 @@ describe.skipIf(!canTestConsolePage("A reload"))("the console of colloquy dev", 
     dev = await ConsoleCommandTest.start(["dev"], cwd);
   });
   afterAll(() => dev?.close());
+
+  it("continues an open page after a restart, and shows what the server had observed before", async () => {
+    const { page } = await dev.openPage("/chat/hello");
+    await page.getByRole("textbox", { name: "Message" }).fill("Hi");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-testid=turn][data-status=ended]").waitFor();
+    const task = await page.getByRole("link", { name: "Timeline" }).getAttribute("href");
+    await dev.restart(cwd);
+    for (const file of ["dev.db-record.jsonl", "dev.db-console-secret"]) {
+      const { mode } = await stat(join(cwd, ".colloquy", file));
+      expect([file, (mode & 0o777).toString(8)]).toEqual([file, "600"]);
+    }
+
+    await page.locator("[data-testid=connection-status][data-status=live]").waitFor();
+    await page.reload();
+    await page.getByTestId("turn").filter({ hasText: "one" }).waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("Hi again");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-testid=turn]:nth-child(2)[data-status=ended]").waitFor();
+    await page.evaluate(
+      `location.hash = ${JSON.stringify(`${task?.replace("#/task", "#/flow")}?view=path`)}`,
+    );
+    await page.locator(".path-bar li", { hasText: "hello (own work)" }).waitFor();
+    await page.evaluate(`location.hash = ${JSON.stringify(task)}`);
+    const events = page.locator("[data-testid=timeline] [data-kind=event]");
+    await events.first().waitFor();
+    expect(await events.locator("time").allInnerTexts()).not.toContain("–");
+    await page.close();
+  });
 
   it("shows each reload, and the stack of the error if a file could not be loaded", async () => {
     const { page, errors } = await dev.openPage();

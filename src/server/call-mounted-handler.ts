@@ -2,7 +2,7 @@ import type { Observer } from "../engine/index.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import type { CallerAgentAccess } from "./caller-agent-access.ts";
-import { toFetchResponse } from "./fetch-adapter.ts";
+import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import {
   authenticateAndCreateAgentAccess,
@@ -34,14 +34,16 @@ export async function callMountedHandler(
   host: MountedHandlerHost,
 ): Promise<Response> {
   const { routerContext } = host;
+  const withHeaders = (headers?: Readonly<Record<string, string>>): HttpRequest =>
+    headers ? new FetchRequest(new Request(fetchRequest.url, { headers }), request.remoteAddress) : request;
   try {
     routerContext.assertRequestAllowed(request);
     return await reportRequest(host.observer, request, getHttpStatus, () =>
       runInTraceOfRequest(request, () =>
         handler.handle(
           fetchRequest,
-          () => createCallerAccess(request, host),
-          () => createOperatorAccess(request, host),
+          (headers) => createCallerAccess(withHeaders(headers), host),
+          (headers) => createOperatorAccess(withHeaders(headers), host),
         ),
       ),
     );

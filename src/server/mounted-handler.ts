@@ -20,12 +20,13 @@ export interface MountedHandler {
    * option `authenticate`. The returned context accesses the agents on behalf of the caller.
    * `createCallerContext` rejects with an `A2AError` if authentication fails. If the handler does not call
    * `createCallerContext`, the response is public. `findOperatorAccess` returns the access of an operator, or
-   * `undefined` if the request has no credentials that the server's option `operator` accepts.
+   * `undefined` if the request has no credentials that the server's option `operator` accepts. A handler that has
+   * sessions passes the headers with the credentials of the session, which replace the headers of the request.
    */
   handle(
     request: Request,
-    createCallerContext: () => Promise<CallerAgentAccess>,
-    findOperatorAccess: () => Promise<OperatorAccess | undefined>,
+    createCallerContext: (headers?: Readonly<Record<string, string>>) => Promise<CallerAgentAccess>,
+    findOperatorAccess: (headers?: Readonly<Record<string, string>>) => Promise<OperatorAccess | undefined>,
   ): Promise<Response>;
   /** Listeners that the server calls in addition to its own observer. Default: none. */
   readonly observer?: Observer;

@@ -19,6 +19,7 @@ import { applyConfig, readConfig, warnAboutIgnoredConfigFiles } from "../serve/a
 import { renderTryCommands } from "../serve.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { serveUntilStopped, type AgentsToServe, type ServeOptions } from "../serve/serve-until-stopped.ts";
+import { createDefaultRecord } from "./default-record.ts";
 import { DevAgentFiles } from "./dev-agent-files.ts";
 import { reportUncaughtErrors } from "./report-uncaught-errors.ts";
 import {
@@ -52,7 +53,11 @@ export async function serveWithReload(
     if (configName === undefined) warnAboutIgnoredConfigFiles(config, paths, context);
     if (config) applyConfig(command, config);
     const serve = new ReloadingServer({ paths, configName, config }, modules, context);
-    await serveUntilStopped(command.opts<DevOptions>(), context, (adk) => serve.loadAgents(adk));
+    const options = command.opts<DevOptions>();
+    const record = options.record ?? (await createDefaultRecord(options.store));
+    await serveUntilStopped({ ...options, ...(record && { record }) }, context, (adk) =>
+      serve.loadAgents(adk),
+    );
   } finally {
     stopReporting();
     modules.close();

@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   createConsole,
   type Console,
@@ -12,8 +14,10 @@ import { bearer } from "../../server/auth/index.ts";
 import {
   createTrafficWriter,
   openTrafficRecord,
+  type TrafficRecordOptions,
   type TrafficWriter,
 } from "../../observe/trace/recording/index.ts";
+import { getRecordFilePath } from "../assert-record-writable.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { PriceOption } from "../trace/price-option.ts";
 import { readModelPrices } from "../trace/read-model-prices.ts";
@@ -51,8 +55,10 @@ interface ConsoleSetup {
   /** Record of the server. Default: a new record in `recordFile`. */
   readonly record?: TrafficWriter | undefined;
   /** File of the traffic record. By default, the console observes the traffic and stores it only in memory. */
-  readonly recordFile?: string | undefined;
+  readonly recordFile?: string | TrafficRecordOptions | undefined;
   readonly operatorTokenFile?: string | undefined;
+  /** File with the secret of the pages' sessions. Default: the sessions end with the command. */
+  readonly sessionSecretFile?: string | undefined;
   /** Path of a file with the prices of language models. */
   readonly priceFile?: string | undefined;
   /** Keys that are trusted to sign agent cards. */
@@ -74,8 +80,12 @@ export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
     recordFiles,
     allowPrivate: setup.allowPrivateAgents === true || hasOnlyLocalUsers(setup),
     serverRecord: record,
+    ...(setup.recordFile === undefined ? {} : { serverRecordFile: getRecordFilePath(setup.recordFile) }),
     ...(token === undefined ? {} : { token }),
     ...(prices && { prices }),
+    ...(setup.sessionSecretFile === undefined
+      ? {}
+      : { sessionSecret: readOrCreateSecret(setup.sessionSecretFile) }),
     ...(setup.cardTrust && { cardTrust: setup.cardTrust }),
   });
   return {
@@ -90,11 +100,25 @@ export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
 }
 
 /** Opens the record that a console shows, in a file or only in memory. */
-export function openConsoleRecord(name: string, file: string | undefined): TrafficWriter {
+export function openConsoleRecord(
+  name: string,
+  file: string | TrafficRecordOptions | undefined,
+): TrafficWriter {
   const writerOptions = { vantage: "server", name, code: readPackageVersion() } as const;
   return file === undefined
     ? createTrafficWriter({ write: () => {}, close: () => {} }, writerOptions)
     : openTrafficRecord(file, writerOptions).writer;
+}
+
+/** Returns the secret in a file, which only the user can read. Creates the file with a new secret. */
+function readOrCreateSecret(file: string): string {
+  mkdirSync(dirname(file), { recursive: true });
+  try {
+    writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+  return readFileSync(file, "utf8");
 }
 
 /**

@@ -13,8 +13,8 @@ import {
 } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
-import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
-import { assertRecordWritable } from "../assert-record-writable.ts";
+import type { TrafficRecordOptions, TrafficWriter } from "../../observe/trace/recording/index.ts";
+import { assertRecordWritable, getRecordFilePath } from "../assert-record-writable.ts";
 import { CliError, createPortInUseError, createUsageError, isPortInUseError } from "../cli-error.ts";
 import { untilAborted } from "../../client/index.ts";
 import { waitForAbort } from "../wait-for-abort.ts";
@@ -57,7 +57,7 @@ export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   logFormat?: LogFormat;
   logRequests?: boolean;
   /** File of the traffic record. */
-  record?: string;
+  record?: string | TrafficRecordOptions;
   /** URL of the collector that receives spans and metrics. */
   otlp?: string;
   metricsPort?: number;
@@ -95,6 +95,7 @@ export type ListenOptions = ServeAuthOptions &
   Pick<ServeOptions, "port" | "strictPort" | "host" | "grpcPort" | "grpcUnlisted" | "allowUnauthenticated">;
 
 const MAX_PORT_TRIES = 20;
+const SQLITE_PREFIX = "sqlite:";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 function toRetention(days: number): RetentionOptions | false {
@@ -114,7 +115,7 @@ export async function serveUntilStopped(
   context: CliContext,
   load: (adk: AdkAgentFactory) => Promise<AgentsToServe>,
 ): Promise<void> {
-  if (options.record !== undefined) await assertRecordWritable(options.record);
+  if (options.record !== undefined) await assertRecordWritable(getRecordFilePath(options.record));
   const observer = createStderrLogObserver(context, options);
   const adk = new AdkAgentFactory(observer);
   // The import of an agent file may never end.
@@ -219,6 +220,9 @@ async function mountConsole(
     allowPrivateAgents,
     isAuthenticated,
     operatorTokenFile,
+    sessionSecretFile: options.store.startsWith(SQLITE_PREFIX)
+      ? `${options.store.slice(SQLITE_PREFIX.length)}-console-secret`
+      : undefined,
     record: consoleRecord,
     recordFile,
     priceFile,

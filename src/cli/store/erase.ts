@@ -4,6 +4,7 @@ import { RetentionService } from "../../stores/retention/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { OutputWriter } from "../output-writer.ts";
+import { eraseDefaultRecord } from "../dev/default-record.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
 import { defineStoreCommand, openUnservedStore } from "./store-command.ts";
 
@@ -24,7 +25,12 @@ export function createStoreEraseCommand(context: CliContext): Command {
     .option("--principal <name>", "erase all tasks of this principal")
     .option("--tenant <name>", "erase only tasks of this tenant")
     .option("--agent <id>", "erase only tasks of this agent")
-    .addHelpText("after", "\nA task must match all options. Running agents of the tasks are canceled first.");
+    .addHelpText(
+      "after",
+      `
+A task must match all options. Running agents of the tasks are canceled first. The record of colloquy dev next to the
+store is emptied.`,
+    );
   return defineStoreCommand<StoreEraseOptions>(
     command,
     context,
@@ -34,6 +40,7 @@ export function createStoreEraseCommand(context: CliContext): Command {
       const { erasedTasks } =
         (await callMaintenanceIfServed<{ erasedTasks: number }>(file, "erase", selector)) ??
         (await eraseInUnusedFile(file, selector, output));
+      await eraseDefaultRecord(file);
       output.writeResult({ erasedTasks }, { "Erased tasks": String(erasedTasks) });
     },
   );

@@ -139,12 +139,14 @@ describe("colloquy store", () => {
   it.each(["with", "without"])(
     "erase deletes tasks and overwrites their content %s a running server",
     async (mode) => {
-      const client = await startServer();
+      // The name of the record that `colloquy dev` writes.
+      const record = `${file}-record.jsonl`;
+      const client = await startServer({ record });
       const secret = `secret-${crypto.randomUUID()}`;
       await send(client, `echo ${secret} ${"x".repeat(50_000)}`);
       const other = await send(client, "echo other");
       const isInFiles = (): boolean =>
-        [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(secret));
+        [file, `${file}-wal`, record].some((path) => existsSync(path) && readFileSync(path).includes(secret));
       expect(isInFiles()).toBe(true);
       const [task] = (await client.tasks.list()).tasks.filter(({ id }) => id !== other);
       if (mode === "without") await stopServer();

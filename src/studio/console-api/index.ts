@@ -4,12 +4,16 @@ import type { AgentSkill, JsonObject, JsonValue, TaskState } from "../../protoco
  * The HTTP API of the console, under `/console/api/`. Members are in camel case. A2A objects are ProtoJSON of A2A 1.0,
  * also for agents that speak A2A 0.3.
  *
- * Every request carries the header `authorization: Bearer TOKEN`. The page reads the token from the fragment of its URL
- * (`/console/#token=TOKEN`). State-changing requests also carry the header `x-colloquy-console: 1`. A console that a
- * server mounts behind its own authentication accepts the server's credentials instead of the token.
+ * Every request carries the header `authorization: Bearer TOKEN`, or the two halves of a session: the cookie of
+ * `POST sign-in` and the header `x-colloquy-console-key` with its key. The page reads the token from the fragment of its
+ * URL (`/console/#token=TOKEN`). State-changing requests also carry the header `x-colloquy-console: 1`, and with a session
+ * the header `origin`. A console that a server mounts behind its own authentication accepts the server's credentials
+ * instead of the token.
  *
  * | request | response |
  * |---|---|
+ * | `POST sign-in` with `ConsoleSignInRequest` | `ConsoleSignInResult` and a cookie |
+ * | `POST sign-out` | status 204, and the end of the cookie |
  * | `GET session` | `ConsoleSession` |
  * | `GET agents` | `ConsoleAgentList` |
  * | `POST agents` with `AddAgentRequest` | `ConsoleAgent`, status 201 |
@@ -38,6 +42,20 @@ export type ConsoleApiPath = `/console/api/${string}`;
 /** Name of the header that state-changing requests carry. Its value is `1`. */
 export const CONSOLE_REQUEST_HEADER = "x-colloquy-console";
 
+/** Name of the header with the key of a session. */
+export const CONSOLE_KEY_HEADER = "x-colloquy-console-key";
+
+/** `POST sign-in`: the launch token, or a header with the user's credentials for the server. */
+export type ConsoleSignInRequest =
+  | { readonly token: string }
+  | { readonly headers: Readonly<Record<string, string>> };
+
+/** Result of `POST sign-in`. */
+export interface ConsoleSignInResult {
+  /** Value of the header `x-colloquy-console-key` of later requests. */
+  readonly key: string;
+}
+
 /** `GET session`: the console and what its user may do. */
 export interface ConsoleSession {
   /**
@@ -53,6 +71,8 @@ export interface ConsoleSession {
   readonly canAct: boolean;
   /** Whether the user sees the tasks of all callers. */
   readonly isOperator: boolean;
+  /** Whether the user has signed in with credentials for the server, and can sign out. */
+  readonly canSignOut: boolean;
   readonly features: ConsoleFeatures;
 }
 

@@ -11,8 +11,7 @@ it.each([
 ])("a caller who may not see all own tasks has no console: %j", async (caller, text) => {
   const access = { caller } as CallerAgentAccess;
   const user = authenticateConsoleUser(
-    new Request("http://localhost/console/api/tasks"),
-    { launchToken: "launch-token", publicUrl: "http://localhost" },
+    { hasLaunchToken: false, publicUrl: "http://localhost" },
     { createCallerContext: async () => access, findOperatorAccess: async () => undefined },
   );
   await expect(user).rejects.toThrow(text);

@@ -18,9 +18,20 @@ export interface ConsoleUser {
 
 /** Authentication of a request by the server that has mounted the console. */
 export interface RequestAuthentication {
-  readonly createCallerContext: () => Promise<CallerAgentAccess>;
-  readonly findOperatorAccess: () => Promise<OperatorAccess | undefined>;
+  readonly createCallerContext: (headers?: CredentialHeaders) => Promise<CallerAgentAccess>;
+  readonly findOperatorAccess: (headers?: CredentialHeaders) => Promise<OperatorAccess | undefined>;
 }
+
+/** How a user has proved who they are. */
+export interface UserProof {
+  readonly publicUrl: string;
+  /** Whether the user has the launch token, or a session that began with it. */
+  readonly hasLaunchToken: boolean;
+  /** Headers with the credentials of a session. Default: the headers of the request. */
+  readonly credentials?: CredentialHeaders | undefined;
+}
+
+type CredentialHeaders = Readonly<Record<string, string>>;
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
@@ -43,11 +54,10 @@ export function assertRequestOfConsolePage({ method, headers }: Request): void {
  * their own tasks. Anonymous callers need the launch token, because every local program can connect to a loopback port.
  */
 export async function authenticateConsoleUser(
-  request: Request,
-  { launchToken, publicUrl }: { readonly launchToken: string | undefined; readonly publicUrl: string },
+  { publicUrl, hasLaunchToken, credentials }: UserProof,
   { createCallerContext, findOperatorAccess }: RequestAuthentication,
 ): Promise<ConsoleUser> {
-  const operator = await findOperatorAccess();
+  const operator = await findOperatorAccess(credentials);
   if (operator) {
     return {
       key: `operator ${operator.operator.principal}`,
@@ -56,8 +66,7 @@ export async function authenticateConsoleUser(
       seesUnownedLines: true,
     };
   }
-  const hasToken = launchToken !== undefined && hasBearerToken(request, launchToken);
-  const access = await createCallerContext();
+  const access = await createCallerContext(credentials);
   // The console also shows live lines of the caller's other contexts.
   if (access.caller.contextScope)
     throw new A2AError(
@@ -65,7 +74,7 @@ export async function authenticateConsoleUser(
       "The console accepts no context tokens; authenticate with other credentials of the caller.",
     );
   const isAnonymous = access.caller.principal === "";
-  if (isAnonymous && !hasToken)
+  if (isAnonymous && !hasLaunchToken)
     throw new A2AError(
       "UNAUTHENTICATED",
       "The request has no valid token; open the URL that the console printed when it started.",
@@ -80,7 +89,19 @@ export async function authenticateConsoleUser(
 }
 
 /** Compares digests, which have the same length, so that the time does not depend on the texts. */
-function hasBearerToken({ headers }: Request, token: string): boolean {
-  const given = hash("sha256", headers.get("authorization") ?? "", "buffer");
-  return timingSafeEqual(given, hash("sha256", `Bearer ${token}`, "buffer"));
+export function isLaunchToken(given: string, token: string | undefined): boolean {
+  if (token === undefined) return false;
+  return timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", token, "buffer"));
+}
+
+/**
+ * Throws PERMISSION_DENIED for a state-changing request with a session that does not come from the page, because browsers
+ * send cookies by themselves. Browsers set the header Origin of such requests.
+ */
+export function assertOriginOfConsolePage({ method, headers }: Request, { host }: URL): void {
+  if (SAFE_METHODS.has(method) || URL.parse(headers.get("origin") ?? "")?.host === host) return;
+  throw new A2AError(
+    "PERMISSION_DENIED",
+    "A request with a session needs the header Origin of the console; send the launch token or credentials instead.",
+  );
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { createCardVerifier, type CardTrustOptions } from "../../client/index.ts";
 import type { MountedHandler } from "../../server/index.ts";
@@ -6,19 +7,24 @@ import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import type { AgentReloadNotice, ConsoleSession } from "../console-api/index.ts";
 import { findPageResponse, type ConsolePage } from "./console-page.ts";
 import { loadConsolePage } from "./load-console-page.ts";
-import { createErrorResponse } from "./console-response.ts";
+import { createEmptyResponse, createErrorResponse } from "./console-response.ts";
 import { routeConsoleRequest } from "./console-routes.ts";
 import {
+  assertOriginOfConsolePage,
   assertRequestOfConsolePage,
   authenticateConsoleUser,
   type ConsoleUser,
+  isLaunchToken,
   type RequestAuthentication,
 } from "./console-user.ts";
+import { PageSessions } from "./page-sessions.ts";
 import { PushReceiver } from "./push-receiver.ts";
+import { readEarlierLines } from "./earlier-lines.ts";
 import { loadRecordedAgents, type RecordedAgents } from "./recorded-agents.ts";
 import { ReloadNotices } from "./reload-notices.ts";
 import { RemoteAgentRegistry } from "./remote-agent-registry.ts";
 import { ServerLines } from "./server-lines.ts";
+import { signIn } from "./sign-in.ts";
 import { createUserAgents } from "./user-agents.ts";
 import { Workspace } from "./workspace.ts";
 import { WorkspaceRegistry, type OpenWorkspace } from "./workspace-registry.ts";
@@ -38,6 +44,11 @@ export interface ConsoleOptions {
    * operators and authenticated callers of the server may use the API.
    */
   readonly token?: string;
+  /**
+   * Secret that encrypts and signs the sessions of pages. With a stored secret, pages stay signed in after a restart.
+   * Default: a new random secret.
+   */
+  readonly sessionSecret?: string;
   /** URLs of remote agents that every user sees. Default: none. */
   readonly agentUrls?: readonly string[];
   /** Paths of traffic records that every user sees. Default: none. */
@@ -54,6 +65,11 @@ export interface ConsoleOptions {
   readonly cardTrust?: CardTrustOptions;
   /** The record of the server that mounts the console, so that pages show the requests of all clients. Default: none. */
   readonly serverRecord?: TrafficWriter;
+  /**
+   * File of `serverRecord`. Operators and users with the launch token see the newest 16 MiB of its lines, also after a
+   * restart. Default: users see the lines since their first request.
+   */
+  readonly serverRecordFile?: string;
   /** Prices of language models, from which the console computes the costs of tasks. Default: none. */
   readonly prices?: ModelPrices;
   /** Maximum length of the observed lines of one user in characters. Default: 16,777,216. */
@@ -62,7 +78,7 @@ export interface ConsoleOptions {
 
 const assertKnownOptions = defineOptionNames<ConsoleOptions>()(
   "createConsole",
-  "agentUrls allowPrivate cardTrust loadPage maxJournalLength mode name prices recordFiles serverRecord token version",
+  "agentUrls allowPrivate cardTrust loadPage maxJournalLength mode name prices recordFiles serverRecord serverRecordFile sessionSecret token version",
 );
 
 /** A console that a server mounts at `/console/`. */
@@ -90,7 +106,7 @@ export function createConsole(options: ConsoleOptions = {}): Console {
     agentUrls = [],
     recordFiles = [],
   } = options;
-  const { allowPrivate = false, serverRecord, maxJournalLength, prices } = options;
+  const { allowPrivate = false, serverRecord, serverRecordFile, maxJournalLength, prices } = options;
   const verifyWithTrustedKeys = options.cardTrust && createCardVerifier(options.cardTrust);
   const rules = { startUrls: agentUrls, allowPrivate, verifyWithTrustedKeys };
   const workspaces = new WorkspaceRegistry((): OpenWorkspace => {
@@ -101,9 +117,10 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   const serverLines = new ServerLines(name, version, { serverRecord, ownNames }, (lineText, owner) => {
     const text = prices ? priceTrafficLineText(lineText, prices) : lineText;
     for (const { workspace, user } of workspaces.list()) {
-      if (user && mayUserSeeLine(user, owner)) workspace.journal.append(text);
+      if (user && mayUserSeeLine(user, owner)) workspace.observe(text);
     }
   });
+  const sessions = new PageSessions(options.sessionSecret ?? randomBytes(32).toString("base64url"));
   const push = new PushReceiver();
   const notices = new ReloadNotices();
   let page: Promise<ConsolePage> | undefined;
@@ -117,10 +134,25 @@ export function createConsole(options: ConsoleOptions = {}): Console {
     assertRequestOfConsolePage(request);
     const url = new URL(request.url);
     const publicUrl = url.origin + url.pathname.slice(0, url.pathname.lastIndexOf(CONSOLE_PATH));
-    const user = await authenticateConsoleUser(request, { launchToken: token, publicUrl }, authentication);
+    const pageUrl = new URL(publicUrl + CONSOLE_PATH);
+    if (path === "sign-in" && request.method === "POST")
+      return await signIn(request, { token, sessions, pageUrl, publicUrl }, authentication);
+    if (path === "sign-out" && request.method === "POST") {
+      const response = createEmptyResponse();
+      response.headers.set("set-cookie", sessions.formatRemoval(pageUrl));
+      return response;
+    }
+    const pageSession = sessions.find(pageUrl, request, Date.now());
+    if (pageSession) assertOriginOfConsolePage(request, url);
+    const bearer = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1];
+    const credentials = pageSession?.credentials;
+    const hasLaunchToken = pageSession ? credentials === undefined : isLaunchToken(bearer ?? "", token);
+    const user = await authenticateConsoleUser({ publicUrl, hasLaunchToken, credentials }, authentication);
     const opened = workspaces.open(user.key);
     const { workspace, remotes } = opened;
     opened.user = user;
+    if (serverRecord && serverRecordFile !== undefined && user.seesUnownedLines)
+      await workspace.loadEarlierLines(() => readEarlierLines(serverRecord, serverRecordFile, prices));
     records ??= loadRecordedAgents(recordFiles, { prices, verifyWithTrustedKeys });
     const { server } = user;
     const loadedRecords = await records;
@@ -139,6 +171,7 @@ export function createConsole(options: ConsoleOptions = {}): Console {
       version,
       canAct,
       isOperator: server.isOperator,
+      canSignOut: credentials !== undefined,
       features: {
         addsAgents: canAct,
         acceptsCredentials: canAct,

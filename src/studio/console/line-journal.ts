@@ -7,6 +7,8 @@ export interface JournalEntry {
   /** The line as JSON text without a newline. */
   readonly text: string;
   readonly kind: TrafficLine["kind"];
+  /** Time of the line in ISO 8601 format. */
+  readonly at: string;
   readonly taskId: string | undefined;
   /** Sequence number of the event in an `event` line. */
   readonly logSeq: number | undefined;
@@ -54,6 +56,7 @@ export class LineJournal {
       cursor: this.#lastCursor,
       text,
       kind: line.kind,
+      at: line.at,
       taskId: line.task_id,
       logSeq: line.log_seq,
       callKey: line.call === undefined ? undefined : `${line.writer} ${line.call}`,
@@ -121,6 +124,7 @@ export class LineJournal {
 interface LineIds {
   readonly kind: TrafficLine["kind"];
   readonly writer: string;
+  readonly at: string;
   readonly task_id?: string;
   readonly call?: string;
   readonly log_seq?: number;

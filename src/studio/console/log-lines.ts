@@ -17,9 +17,10 @@ export async function* readLogLines(
   journal: LineJournal,
 ): AsyncGenerator<string, void, undefined> {
   const observed = journal.listTaskLines(taskId);
-  const observedEvents = new Map<number, string>();
-  for (const { kind, logSeq, text } of observed)
-    if (kind === "event" && logSeq !== undefined) observedEvents.set(logSeq, text);
+  // A record shortens long events, so that only their times count.
+  const observedTimes = new Map<number, string>();
+  for (const { kind, logSeq, at } of observed)
+    if (kind === "event" && logSeq !== undefined) observedTimes.set(logSeq, at);
   let at = new Date(0).toISOString();
   let seq = 0;
   for (;;) {
@@ -27,13 +28,9 @@ export async function* readLogLines(
     const last = events.at(-1);
     if (!last) break;
     for (const event of events) {
-      const line = observedEvents.get(event.seq);
-      const statusTime = findStatusTime(event);
-      at = statusTime ?? at;
-      yield (
-        line ??
-        formatEventLine(event, { agent: agentName, taskId, at, isTimeKnown: statusTime !== undefined })
-      );
+      const time = observedTimes.get(event.seq) ?? findStatusTime(event);
+      at = time ?? at;
+      yield formatEventLine(event, { agent: agentName, taskId, at, isTimeKnown: time !== undefined });
     }
     seq = last.seq;
   }

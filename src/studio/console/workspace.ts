@@ -36,6 +36,9 @@ export class Workspace {
   /** Returns the model of all observed lines. */
   readonly readModel: () => TrafficModel;
   readonly #operations = new Set<StreamOperation>();
+  /** Lines of the server that wait until the earlier lines are loaded. */
+  #waitingLines: string[] | undefined;
+  #loading: Promise<void> | undefined;
 
   constructor(name: string, code: string, maxJournalLength?: number) {
     this.journal = new LineJournal(maxJournalLength);
@@ -52,6 +55,29 @@ export class Workspace {
       const { callKey } = this.journal.append(text, operation);
       if (callKey !== undefined) operation?.calls.add(callKey);
     });
+  }
+
+  /** Adds a line of the server. */
+  observe(text: string): void {
+    if (this.#waitingLines) this.#waitingLines.push(text);
+    else this.journal.append(text);
+  }
+
+  /** Adds the lines that the server observed before the workspace was opened, once. */
+  loadEarlierLines(readLines: () => AsyncIterable<string>): Promise<void> {
+    this.#loading ??= this.#load(readLines());
+    return this.#loading;
+  }
+
+  async #load(lines: AsyncIterable<string>): Promise<void> {
+    const waiting: string[] = [];
+    this.#waitingLines = waiting;
+    try {
+      for await (const text of lines) this.journal.append(text);
+    } finally {
+      this.#waitingLines = undefined;
+      for (const text of waiting) this.journal.append(text);
+    }
   }
 
   /** Starts an operation, whose lines are in the journal. Throws RESOURCE_EXHAUSTED above the limit. */

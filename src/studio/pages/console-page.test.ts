@@ -250,7 +250,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await waitForLastTurn(other.page, "ended");
     // A page reads the agents again after it has received the line of a response.
     const hasReceivedLines = page.waitForRequest(/\/api\/agents$/);
-    await other.page.getByRole("link", { name: "Timeline" }).click();
+    await sendInChat(other.page, "count to 0");
     await hasReceivedLines;
     lateLines.resolve();
     await page.waitForSelector("[data-testid=task][data-state=TASK_STATE_COMPLETED] .timeline-row");

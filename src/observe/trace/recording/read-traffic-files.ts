@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -24,17 +24,23 @@ const MAX_LINE_LENGTH = 16 * 2 ** 20;
 /**
  * Reads the lines of a record in the order in which they were written: first the rotated files (`FILE.2`, `FILE.1`),
  * and then the file itself. Decompresses files whose names end in `.gz`. A line that is too long, and the damaged end of
- * a compressed file, are unreadable lines. Rejects if no file exists.
+ * a compressed file, are unreadable lines. Rejects if no file exists. With `lastBytes`, reads only about this many bytes
+ * at the end of the record, and no compressed files.
  */
-export async function* readTrafficFile(path: string): AsyncGenerator<ReadTrafficLine, void, undefined> {
-  for (const file of await listTrafficFiles(path)) {
-    const input = createReadStream(file);
+export async function* readTrafficFile(
+  path: string,
+  { lastBytes = Infinity }: { readonly lastBytes?: number } = {},
+): AsyncGenerator<ReadTrafficLine, void, undefined> {
+  for (const { file, start } of await selectFileParts(await listTrafficFiles(path), lastBytes)) {
+    const input = createReadStream(file, { start });
     const bytes = file.endsWith(".gz") ? input.pipe(createGunzip()) : input;
     if (bytes !== input) input.on("error", (error) => bytes.destroy(error));
     let lineNumber = 0;
     try {
       for await (const { text, length } of splitLines(bytes)) {
         lineNumber += 1;
+        // The part can begin within a line.
+        if (start > 0 && lineNumber === 1) continue;
         if (length > MAX_LINE_LENGTH) {
           const reason = `the line has ${length} characters, more than ${MAX_LINE_LENGTH}`;
           yield { type: "unreadable", reason, remedy: "Delete the line.", file, lineNumber, length };
@@ -54,6 +60,26 @@ export async function* readTrafficFile(path: string): AsyncGenerator<ReadTraffic
       yield { type: "unreadable", reason, remedy, file, lineNumber: lineNumber + 1, length: 0 };
     }
   }
+}
+
+/** A part of a file, from a position in bytes to the end of the file. */
+interface FilePart {
+  readonly file: string;
+  readonly start: number;
+}
+
+/** Returns the parts that contain the last bytes of several files, oldest first. */
+async function selectFileParts(files: readonly string[], lastBytes: number): Promise<FilePart[]> {
+  if (lastBytes === Infinity) return files.map((file) => ({ file, start: 0 }));
+  const parts: FilePart[] = [];
+  let rest = lastBytes;
+  for (const file of files.toReversed()) {
+    if (rest <= 0 || file.endsWith(".gz")) break;
+    const { size } = await stat(file);
+    parts.unshift({ file, start: Math.max(0, size - rest) });
+    rest -= size;
+  }
+  return parts;
 }
 
 /**

@@ -58,6 +58,15 @@ export function App({ state }: { readonly state: PageState }): VNode {
           ))}
         </nav>
         <ConnectionBadge />
+        {source.session.canSignOut && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => void source.actions?.signOut().then(() => location.reload())}
+          >
+            Sign out
+          </button>
+        )}
         <button
           type="button"
           class="quiet"

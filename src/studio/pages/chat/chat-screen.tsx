@@ -7,11 +7,12 @@ import { AgentText } from "../cards/agent-text.tsx";
 import { toSingleLine } from "../../../cards/index.ts";
 import type { ConsoleAgent } from "../../console-api/index.ts";
 import type { Part } from "../../../protocol/index.ts";
-import { Notice } from "../parts/notice.tsx";
-import type { TrafficActions } from "../source/traffic-source.ts";
+import { FailureNotice, Notice } from "../parts/notice.tsx";
+import type { TrafficActions, TrafficSource } from "../source/traffic-source.ts";
 import { chatDraft } from "./chat-draft.ts";
 import type { ChatTurn } from "./chat-turn.ts";
 import { Composer } from "./composer.tsx";
+import { ConversationList } from "./conversation-list.tsx";
 import { type Conversation, openConversation, startConversation } from "./conversation.ts";
 import { TurnView, useTurnAnnouncements } from "./turn-view.tsx";
 
@@ -19,7 +20,7 @@ const NO_PARTS: readonly Part[] = [];
 /** Distance from the end of the transcript within which new content scrolls into view, in pixels. */
 const FOLLOW_DISTANCE_PX = 80;
 
-/** A conversation with an agent. The route is `#/chat/AGENT`. */
+/** A conversation with an agent. The route is `#/chat/AGENT?context=CONTEXT`, without a context for a new conversation. */
 export function ChatScreen(): VNode {
   const page = usePageState();
   const { actions } = page.source;
@@ -34,24 +35,40 @@ export function ChatScreen(): VNode {
     );
   if (agent === undefined || agent.isRecorded)
     return (
-      <Notice tone="idle" title="There is no agent to talk to">
+      <Notice
+        tone="idle"
+        title={
+          agentId === undefined
+            ? "There is no agent to talk to"
+            : `The console has no agent ${agentId} to talk to`
+        }
+      >
+        {usable.map(({ id, name }) => (
+          <a key={id} class="button" href={formatRoute("chat", [id])}>
+            Chat with <AgentText text={name} />
+          </a>
+        ))}
         <a class="button" href={formatRoute("agents")}>
           Add an agent
         </a>
       </Notice>
     );
-  return <AgentChat key={agent.id} agent={agent} usableAgents={usable} actions={actions} />;
+  return (
+    <AgentChat key={agent.id} agent={agent} usableAgents={usable} source={{ ...page.source, actions }} />
+  );
 }
 
 interface AgentChatProps {
   readonly agent: ConsoleAgent;
   readonly usableAgents: readonly ConsoleAgent[];
-  readonly actions: TrafficActions;
+  readonly source: TrafficSource & { readonly actions: TrafficActions };
 }
 
-function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
+function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
   const page = usePageState();
-  const [conversation, setConversation] = useState(() => openConversation(agent.id, actions));
+  const { actions } = source;
+  const routeContext = page.route.value.params["context"];
+  const [conversation, setConversation] = useState(() => openConversation(agent.id, source, routeContext));
   const [draft, setDraft] = useState<{
     readonly parts: readonly Part[];
     readonly referenceTaskIds: readonly string[];
@@ -60,6 +77,15 @@ function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
     referenceTaskIds: [],
   });
   const version = conversation.version.value;
+  // Back, Forward, and a link choose another conversation.
+  useEffect(() => {
+    if (routeContext !== undefined && routeContext !== conversation.contextId)
+      setConversation(openConversation(agent.id, source, routeContext));
+  }, [routeContext]);
+  useEffect(() => {
+    if (conversation.contextId !== undefined && conversation.contextId !== page.route.value.params["context"])
+      page.replaceParams({ context: conversation.contextId });
+  }, [conversation, conversation.contextId]);
   useTurnAnnouncements(conversation, version);
   const prepared = chatDraft.value;
   useEffect(() => {
@@ -72,6 +98,7 @@ function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
   const startNew = (): void => {
     setConversation(startConversation(agent.id, actions));
     setDraft({ parts: NO_PARTS, referenceTaskIds: [] });
+    page.navigate("chat", [agent.id]);
   };
   const last = conversation.turns.at(-1);
   useHotkeys([
@@ -109,6 +136,7 @@ function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
         <button type="button" onClick={startNew}>
           New conversation
         </button>
+        <ConversationList agentId={agent.id} currentContextId={conversation.contextId} />
         {agent.status !== "connected" && (
           <span class="badge" data-tone={agent.status === "unreachable" ? "bad" : "warn"}>
             {agent.status}
@@ -164,7 +192,13 @@ function Transcript({ conversation, version, agent, onEdit, onSuggest }: Transcr
       aria-label="Conversation"
       aria-live="off"
     >
-      {turns.length === 0 && <EmptyConversation agent={agent} onSuggest={onSuggest} />}
+      {conversation.loading === "loading" && <p role="status">Loading the conversation …</p>}
+      {typeof conversation.loading === "object" && (
+        <FailureNotice title="The conversation cannot be read" error={conversation.loading.error} />
+      )}
+      {turns.length === 0 && conversation.loading === undefined && (
+        <EmptyConversation agent={agent} onSuggest={onSuggest} />
+      )}
       <ol ref={list}>
         {turns.map((turn, index) => (
           <TurnView

@@ -114,6 +114,18 @@ export class ChatTurn {
     }
   }
 
+  /** Adds a message of the agent from a stored task. */
+  addStoredMessage(message: Message): void {
+    this.#addMessage(message);
+  }
+
+  /** Adds the rest of a stored task to its last turn. */
+  addStoredTask(task: Task): void {
+    this.task = copyTask(task);
+    for (const { artifactId } of task.artifacts ?? []) this.#addArtifact(artifactId);
+    this.#addMessage(task.status.message);
+  }
+
   /** Ends the turn, after its stream has ended as intended. */
   end(): void {
     if (this.status !== "stopped") this.status = "ended";
@@ -200,6 +212,25 @@ export class ChatTurn {
   #formatPosition(): string {
     return this.lastSeq === undefined ? ` after ${this.events} events` : ` after event ${this.lastSeq}`;
   }
+}
+
+/** Creates the turns of a stored task. A task of an agent that keeps no history has one turn without a message. */
+export function restoreTurns(task: Task, knownMessageIds: Set<string>): ChatTurn[] {
+  const turns: ChatTurn[] = [];
+  const addTurn = (sent: Message): ChatTurn => {
+    const turn = new ChatTurn(sent, knownMessageIds, performance.now());
+    turn.task = task;
+    turn.end();
+    turns.push(turn);
+    return turn;
+  };
+  for (const message of task.history ?? []) {
+    if (message.role === "ROLE_USER") addTurn(message);
+    else turns.at(-1)?.addStoredMessage(message);
+  }
+  const last = turns.at(-1) ?? addTurn({ messageId: task.id, role: "ROLE_USER", parts: [] });
+  last.addStoredTask(task);
+  return turns;
 }
 
 /** The stream of an answer starts with an update instead of the task. */

@@ -1,10 +1,17 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import type { JsonObject, Message, Part } from "../../../protocol/index.ts";
+import {
+  isInterrupted,
+  isTerminal,
+  type JsonObject,
+  type Message,
+  type Part,
+  type Task,
+} from "../../../protocol/index.ts";
 import type { TrafficLine } from "../../../observe/trace/index.ts";
 import { createFrameScheduler } from "../parts/frame-scheduler.ts";
 import { formatError } from "../parts/notice.tsx";
-import type { TrafficActions } from "../source/traffic-source.ts";
-import { ChatTurn } from "./chat-turn.ts";
+import type { TrafficActions, TrafficSource } from "../source/traffic-source.ts";
+import { ChatTurn, restoreTurns } from "./chat-turn.ts";
 
 const MAX_RESUME_ATTEMPTS = 5;
 const FIRST_RESUME_DELAY_MS = 500;
@@ -32,6 +39,32 @@ export class Conversation {
   constructor(agentId: string, actions: TrafficActions) {
     this.agentId = agentId;
     this.#actions = actions;
+  }
+
+  /** Why the stored tasks cannot be shown, or `loading` until they are read. */
+  loading: "loading" | { readonly error: unknown } | undefined;
+
+  /** Adds the turns of stored tasks, oldest first, and follows the tasks that still run. */
+  async load(stored: Promise<readonly Task[]>): Promise<void> {
+    this.loading = "loading";
+    try {
+      const tasks = await stored;
+      this.loading = undefined;
+      this.#restore(tasks);
+    } catch (error) {
+      this.loading = { error };
+    }
+    this.#scheduleRender();
+  }
+
+  #restore(tasks: readonly Task[]): void {
+    for (const task of tasks) {
+      const turns = restoreTurns(task, this.#knownMessageIds);
+      this.turns.push(...turns);
+      const { state } = task.status;
+      const last = turns.at(-1);
+      if (last && !isTerminal(state) && !isInterrupted(state)) this.resume(last);
+    }
   }
 
   /** Changes with each change of a turn. */
@@ -130,9 +163,39 @@ export class Conversation {
 
 const conversationsByAgent = new Map<string, Conversation>();
 
-/** Returns the current conversation with an agent. */
-export function openConversation(agentId: string, actions: TrafficActions): Conversation {
-  return conversationsByAgent.get(agentId) ?? startConversation(agentId, actions);
+/** Maximum number of tasks of a context that the chat restores. */
+const MAX_RESTORED_TASKS = 50;
+
+/**
+ * Returns the current conversation with an agent, or the conversation of a context. A context that the page does not
+ * know yet has the turns of its stored tasks, once they are read.
+ */
+export function openConversation(
+  agentId: string,
+  source: TrafficSource & { readonly actions: TrafficActions },
+  contextId: string | undefined,
+): Conversation {
+  const current = conversationsByAgent.get(agentId);
+  if (current && (contextId === undefined || current.contextId === contextId)) return current;
+  const conversation = startConversation(agentId, source.actions, contextId);
+  if (contextId !== undefined) void conversation.load(readTasksOfContext(agentId, source, contextId));
+  return conversation;
+}
+
+async function readTasksOfContext(
+  agentId: string,
+  source: TrafficSource,
+  contextId: string,
+): Promise<Task[]> {
+  const { tasks } = await source.listTasks({
+    agent: agentId,
+    context: contextId,
+    pageSize: MAX_RESTORED_TASKS,
+  });
+  const oldestFirst = tasks.toSorted((a, b) =>
+    (a.createdAt ?? a.updatedAt) < (b.createdAt ?? b.updatedAt) ? -1 : 1,
+  );
+  return await Promise.all(oldestFirst.map(({ id }) => source.readTask(agentId, id)));
 }
 
 /** Starts a new conversation with an agent, in the given context or in a new one. */

@@ -19,6 +19,8 @@ interface VirtualListProps {
   readonly onEndReached?: () => void;
   /** Whether the list scrolls to new rows while its end is visible. Default: false. */
   readonly isFollowing?: boolean;
+  /** URL of a row, which the user can open in a new tab. Default: the rows are no links. */
+  readonly getRowHref?: (index: number) => string;
   /** Attributes of a row, for example `data-task-id`. */
   readonly getRowAttributes?: (index: number) => Readonly<Record<string, string>>;
 }
@@ -28,7 +30,8 @@ const OVERSCAN_ROWS = 8;
 /** A list that renders only its visible rows. The keys j and k select the next and the previous row. */
 export function VirtualList(props: VirtualListProps): VNode {
   const { count, label, rowHeight, renderRow, getRowKey, selectedIndex, onSelect, onOpen } = props;
-  const { onEndReached, isFollowing = false, getRowAttributes } = props;
+  const { onEndReached, isFollowing = false, getRowAttributes, getRowHref } = props;
+  const Row = (getRowHref ? "a" : "div") as "div";
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const { rows, totalHeight, scrollToRow, rowsPerPage } = useVirtualRows({
@@ -90,8 +93,9 @@ export function VirtualList(props: VirtualListProps): VNode {
       <div role="presentation" class="virtual-rows" style={{ height: `${totalHeight}px` }}>
         {rows.map(({ index, start }) => (
           // The keyboard handler of the list covers the rows.
-          <div
+          <Row
             key={getRowKey(index)}
+            {...(getRowHref && { href: getRowHref(index), tabIndex: -1 })}
             id={`${id}-${index}`}
             role="option"
             class="virtual-row"
@@ -99,14 +103,16 @@ export function VirtualList(props: VirtualListProps): VNode {
             aria-setsize={count}
             aria-posinset={index + 1}
             style={{ height: `${rowHeight}px`, transform: `translateY(${start}px)` }}
-            onClick={() => {
+            onClick={(event: MouseEvent) => {
+              if (getRowHref && (event.ctrlKey || event.metaKey || event.shiftKey)) return;
+              event.preventDefault();
               onSelect(index);
               onOpen?.(index);
             }}
             {...getRowAttributes?.(index)}
           >
             {renderRow(index)}
-          </div>
+          </Row>
         ))}
       </div>
     </div>

@@ -5,39 +5,52 @@ import type {
   ConsoleErrorBody,
   ConsolePushRegistration,
   ConsoleSession,
+  ConsoleSignInRequest,
   ConsoleStreamEnd,
   ConsoleTaskList,
 } from "../../console-api/index.ts";
 import type { Task } from "../../../protocol/index.ts";
 import type { TrafficLine } from "../../../observe/trace/index.ts";
 import { parseSse } from "../../../wire/index.ts";
-import { readConsoleToken } from "./console-token.ts";
+import { forgetSession, readSessionKey, signIn, takeLaunchToken } from "./console-session.ts";
 import { parseWellFormedJson } from "./parse-well-formed-json.ts";
 import { readBytes } from "./read-bytes.ts";
 import { readJsonLines } from "./read-json-lines.ts";
 import { type TrafficSource, TrafficSourceError } from "./traffic-source.ts";
 import { watchConsoleLines } from "./watch-console-lines.ts";
 
+const api = /* @__PURE__ */ new URL("api/", location.href.split("#", 1)[0]);
+
+async function request(method: string, path: string, init: ConsoleRequestInit = {}): Promise<Response> {
+  const { body, signal } = init;
+  const key = readSessionKey(api);
+  const response = await fetch(new URL(path, api), {
+    method,
+    headers: {
+      ...(key === undefined ? {} : { "x-colloquy-console-key": key }),
+      ...(method === "GET" ? {} : { "x-colloquy-console": "1" }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (!response.ok) throw await readError(response);
+  return response;
+}
+
+/** Starts a session with the launch token, or with credentials for the server. */
+export function signInToConsole(credentials: ConsoleSignInRequest): Promise<void> {
+  return signIn(api, credentials, (method, path, body) => request(method, path, { body }));
+}
+
 /** Opens the API of the console that served the page. */
 export async function openConsoleSource(): Promise<TrafficSource> {
-  const token = readConsoleToken();
-  const api = new URL("api/", location.href.split("#", 1)[0]);
-
-  const request = async (method: string, path: string, init: ConsoleRequestInit = {}): Promise<Response> => {
-    const { body, signal } = init;
-    const response = await fetch(new URL(path, api), {
-      method,
-      headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(method === "GET" ? {} : { "x-colloquy-console": "1" }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
+  const token = takeLaunchToken();
+  if (token !== undefined)
+    await signInToConsole({ token }).catch((error: unknown) => {
+      // The session of an earlier start continues, although its link is no longer valid.
+      if (readSessionKey(api) === undefined) throw error;
     });
-    if (!response.ok) throw await readError(response);
-    return response;
-  };
   const readJson = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
     (await (await request(method, path, { body })).json()) as T;
   const readStream = async function* (
@@ -75,6 +88,10 @@ export async function openConsoleSource(): Promise<TrafficSource> {
         onReload,
       ),
     actions: {
+      signOut: async () => {
+        await request("POST", "sign-out");
+        forgetSession(api);
+      },
       addAgent: (url) => readJson<ConsoleAgent>("POST", "agents", { url }),
       removeAgent: async (agentId) => void (await request("DELETE", formatAgentPath(agentId))),
       putCredentials: (agentId, credentials) =>

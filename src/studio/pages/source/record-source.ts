@@ -33,6 +33,7 @@ export function createRecordSession({
     version,
     canAct: false,
     isOperator: true,
+    canSignOut: false,
     features: { addsAgents: false, acceptsCredentials: false, receivesPush: false, searchesText: true },
   };
 }

@@ -52,6 +52,8 @@ export type WatchConnection =
 
 /** Requests to agents. A rejected request throws a `TrafficSourceError`. */
 export interface TrafficActions {
+  /** Ends the session of all tabs. */
+  signOut(): Promise<void>;
   addAgent(url: string): Promise<ConsoleAgent>;
   removeAgent(agentId: string): Promise<void>;
   putCredentials(agentId: string, credentials: ConsoleCredentials): Promise<ConsoleAgent>;

@@ -79,6 +79,10 @@ export function TasksScreen(): VNode {
             const row = list.rows[index];
             if (row !== undefined) page.navigate("task", [row.agent, row.id]);
           }}
+          getRowHref={(index) => {
+            const row = list.rows[index];
+            return row === undefined ? formatRoute("tasks") : formatRoute("task", [row.agent, row.id]);
+          }}
           onEndReached={list.loadMore}
           renderRow={(index) => {
             const row = list.rows[index];

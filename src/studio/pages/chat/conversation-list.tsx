@@ -1,0 +1,59 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { usePageState } from "../app/page-state.ts";
+import { formatRoute } from "../app/route.ts";
+import { AgentText } from "../cards/agent-text.tsx";
+import type { ConsoleTaskSummary } from "../../console-api/index.ts";
+import { formatError } from "../parts/notice.tsx";
+import { formatAge } from "../parts/time-format.ts";
+
+/** Number of the newest tasks of an agent whose conversations the list contains. */
+const LISTED_TASKS = 200;
+
+interface ConversationListProps {
+  readonly agentId: string;
+  readonly currentContextId: string | undefined;
+}
+
+/** The earlier conversations with an agent, newest first, each with its first message. */
+export function ConversationList({ agentId, currentContextId }: ConversationListProps): VNode {
+  const { source } = usePageState();
+  const [conversations, setConversations] = useState<readonly ConsoleTaskSummary[]>();
+  const [problem, setProblem] = useState<string>();
+  const load = (): void => {
+    source.listTasks({ agent: agentId, pageSize: LISTED_TASKS }).then(
+      ({ tasks }) => {
+        const byContext = Map.groupBy(tasks, ({ contextId }) => contextId);
+        // Tasks are sorted by time, newest first, so that the last one of a context began the conversation.
+        setConversations([...byContext.values()].flatMap((group) => group.at(-1) ?? []));
+      },
+      (error: unknown) => setProblem(formatError(error)),
+    );
+  };
+  return (
+    <details
+      class="conversations"
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open) load();
+      }}
+    >
+      <summary>Conversations</summary>
+      {problem !== undefined && <p class="problem">{problem}</p>}
+      {conversations?.length === 0 && <p class="soft">There are no conversations yet.</p>}
+      <ul aria-label="Conversations">
+        {conversations?.map(({ contextId, preview, updatedAt }) => (
+          <li key={contextId}>
+            <a
+              href={formatRoute("chat", [agentId], { context: contextId })}
+              aria-current={contextId === currentContextId ? "true" : undefined}
+              onClick={({ currentTarget }) => currentTarget.closest("details")?.removeAttribute("open")}
+            >
+              <AgentText text={preview === "" ? contextId : preview} />{" "}
+              <span class="soft">{formatAge(updatedAt, Date.now())}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,139 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
+import { connect } from "../../client/index.ts";
+import { bearer } from "../../server/auth/index.ts";
+import { findAccessibilityViolations } from "./accessibility.fixture.ts";
+import { bakerAgent, ConsolePageTest, reportAgent, SteppedAgent } from "./console-page.fixture.ts";
+
+const hasChromium = findChromium() !== undefined;
+if (!hasChromium)
+  process.stderr.write(`Tabs and reloads of the console are not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+
+describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () => {
+  let browser: Browser;
+  let test: ConsolePageTest | undefined;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterEach(async () => {
+    await test?.close();
+    test = undefined;
+  });
+  afterAll(() => browser?.close());
+
+  const send = async (page: Page, message: string): Promise<void> => {
+    await page.getByRole("textbox", { name: "Message" }).fill(message);
+    await page.keyboard.press("Enter");
+  };
+  const openTab = async (page: Page, url: string): Promise<Page> => {
+    const popup = page.waitForEvent("popup");
+    await page.evaluate(`window.open(${JSON.stringify(url)}, "_blank", "noopener")`);
+    const tab = await popup;
+    await tab.waitForSelector("body[data-ready]");
+    return tab;
+  };
+
+  it.each(["serve", "call"] as const)(
+    "restores the conversation after a reload, and follows the task that still runs (%s)",
+    async (mode) => {
+      const ticker = new SteppedAgent();
+      test = await ConsolePageTest[mode]({ ticker: ticker.agent });
+      const { page, errors } = await test.open(browser, "#/chat");
+      await send(page, "count to 2");
+      ticker.allow(2);
+      await page.waitForSelector("[data-testid=turn][data-status=ended]");
+      await send(page, "count to 4");
+      ticker.allow(2);
+      const turns = page.getByTestId("turn");
+      await turns.nth(1).locator(".artifact", { hasText: "2" }).waitFor();
+      await page.reload();
+      await turns.nth(1).locator(".artifact", { hasText: "2" }).waitFor();
+      expect(await turns.locator("[data-role=user]").allInnerTexts()).toEqual([
+        expect.stringContaining("count to 2"),
+        expect.stringContaining("count to 4"),
+      ]);
+      ticker.allow(2);
+      await turns.nth(1).locator(".artifact", { hasText: "4" }).waitFor();
+      await page.waitForSelector("[data-testid=turn]:last-child[data-status=ended]");
+      // The next message belongs to the same context.
+      await send(page, "count to 0");
+      await page.waitForSelector("[data-testid=turn]:nth-child(3)[data-status=ended]");
+      await page.reload();
+      await expect.poll(() => turns.count()).toBe(3);
+      expect(errors).toEqual([]);
+      await page.close();
+    },
+  );
+
+  it("restores an open question, and starts and lists conversations", async () => {
+    test = await ConsolePageTest.serve({ baker: bakerAgent });
+    const { page, errors } = await test.open(browser, "#/chat/baker");
+    await send(page, "A cake");
+    await page.getByLabel("Size").waitFor();
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await expect.poll(() => page.getByTestId("turn").count()).toBe(0);
+    await send(page, "Another cake");
+    await page.getByLabel("Size").waitFor();
+    await page.getByText("Conversations", { exact: true }).click();
+    const list = page.getByRole("list", { name: "Conversations" }).getByRole("link");
+    await expect.poll(() => list.count()).toBe(2);
+    expect(await findAccessibilityViolations(page)).toEqual([]);
+    await list.filter({ hasText: /^A cake/ }).click();
+    await page.getByTestId("turn").filter({ hasText: "A cake" }).getByLabel("Size").waitFor();
+    await page.goBack();
+    await page.getByTestId("turn").filter({ hasText: "Another cake" }).waitFor();
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("opens in other tabs: a link, a row of the list, and a URL without a token", async () => {
+    test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const { page } = await test.open(browser, "#/tasks");
+    const { task } = await (await connect(test.url)).ask("tides");
+    const row = page.locator(`[data-testid=task-row][data-task-id="${task?.id}"]`);
+    const opened = page.context().waitForEvent("page");
+    await row.click({ modifiers: ["ControlOrMeta"] });
+    const tab = await opened;
+    await tab.waitForSelector(`[data-testid=task][data-task-id="${task?.id}"]`);
+    const other = await openTab(page, `${test.url}/console/#/chat/reporter`);
+    await send(other, "rivers");
+    await other.waitForSelector("[data-testid=turn][data-status=ended]");
+    await (await openTab(page, other.url())).getByText("rivers").first().waitFor();
+    await page.context().close();
+  });
+
+  it("names an agent that does not exist, and links to the others", async () => {
+    test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const { page } = await test.open(browser, "#/chat/renamed");
+    await page.getByText("The console has no agent renamed to talk to").waitFor();
+    await page.getByRole("link", { name: "Chat with reporter" }).click();
+    await send(page, "tides");
+    await page.waitForSelector("[data-testid=turn][data-status=ended]");
+    await page.close();
+  });
+
+  it("asks a user of a server with authentication to sign in, and signs out", async () => {
+    const token = "token-of-ada-0123456789";
+    test = await ConsolePageTest.serve(
+      { reporter: reportAgent },
+      { authenticate: bearer({ tokens: { [token]: "ada" } }) },
+      { token: undefined },
+    );
+    const page = await browser.newPage();
+    await page.goto(`${test.url}/console/#/chat/reporter`);
+    await page.getByRole("heading", { name: "Sign in to the console" }).waitFor();
+    expect(await findAccessibilityViolations(page)).toEqual([]);
+    await page.getByRole("textbox", { name: "Token" }).fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").waitFor();
+    await page.getByRole("textbox", { name: "Token" }).fill(token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await send(page, "tides");
+    await page.waitForSelector("[data-testid=turn][data-status=ended]");
+    await page.reload();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in to the console" }).waitFor();
+    await page.close();
+  });
+});
