@@ -2,10 +2,12 @@ import { expect, it } from "vitest";
 import { Committer, createNodeCooperation, Engine } from "../../src/engine/index.ts";
 import {
   alice,
+  createTestChunkEvent,
   createTestSendMessageRequest,
   FakeClock,
   flushEventLoopForTest,
   getTestResponseTask,
+  inputRequiredTestEvent,
   ScriptedAgent,
 } from "../../src/engine/engine.fixture.ts";
 import {
@@ -138,6 +140,23 @@ it("a node cancels a task that waits on another node, because its processes died
   expect(await canceling).toMatchObject({ status: { state: "TASK_STATE_CANCELED" } });
   expect(third.engine.waitingTurnCounts.recovery).toBe(0);
   expect([third.agent.runs.length, fourth.agent.runs.length]).toEqual([1, 0]);
+});
+
+it("a subscription to a task that this node has in memory begins with the state that another node has committed [E1, E3, E21]", async () => {
+  const clock = new FakeClock();
+  const database = new SimulatedDatabase(() => clock.time);
+  const [first, second] = [await openNode(database, clock), await openNode(database, clock)];
+  const sending = first.engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+  (await first.agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+  const { id: taskId } = getTestResponseTask(await sending);
+  const configuration = { returnImmediately: true };
+  await second.engine.sendMessage(createTestSendMessageRequest("more", { taskId, configuration }), alice);
+  (await second.agent.waitForRun(0)).emit(createTestChunkEvent("later"));
+  await flushEventLoopForTest();
+  const subscription = await first.engine.subscribeToTask({ id: taskId }, alice);
+  const [snapshot] = (await subscription.next()) ?? [];
+  expect(snapshot?.event).toMatchObject({ task: { artifacts: [{ parts: [{ text: "later" }] }] } });
+  subscription.close();
 });
 
 // Found by seed 184.
