@@ -47,6 +47,14 @@ export const LABS: readonly Lab[] = [
     run: [VITEST, "run", "--config", "lab/vitest.config.ts", "--project", "datasets"],
   },
   {
+    name: "seed-004",
+    group: "Conform",
+    summary: "The sections of the card specification, one by one",
+    time: "15 s",
+    needs: "python3 for the two scripts of the specification",
+    run: ["lab/seed-004/main.ts"],
+  },
+  {
     name: "prompt-cost",
     group: "Measure",
     summary: "Prompt tokens of the card roles, without a model (docs/card-figures.md)",

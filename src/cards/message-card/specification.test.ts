@@ -9,53 +9,10 @@ import {
   PLANNER,
   SOLVER,
 } from "./index.ts";
-
-/** Examples of the card specification, unchanged. Their `{...}` stands for an empty context. */
-const EXAMPLES = [
-  {
-    sender: "controller",
-    recipient: "planner",
-    message_type: "task",
-    content: "What is 25 * 17?",
-    metadata: { dataset: "gsm8k", context: {} },
-    timestamp: "2025-01-15T10:30:00",
-  },
-  {
-    sender: "solver",
-    recipient: "planner",
-    message_type: "result",
-    content: "425",
-    metadata: { status: "success", turn: 1, tokens: 120 },
-    timestamp: "2025-01-15T10:30:15",
-  },
-  {
-    sender: "planner",
-    recipient: "solver",
-    message_type: "query",
-    content: "어떤 방법을 사용할까요?",
-    metadata: { options: ["방법A", "방법B", "방법C"] },
-    timestamp: "2025-01-15T10:30:10",
-  },
-  {
-    sender: "controller",
-    recipient: "planner",
-    message_type: "control",
-    content: "stop",
-    metadata: { parameters: { reason: "timeout" } },
-    timestamp: "2025-01-15T10:35:00",
-  },
-  {
-    sender: "solver",
-    recipient: "planner",
-    message_type: "error",
-    content: "no answer",
-    metadata: { error_type: "timeout" },
-    timestamp: "2025-01-15T10:35:00",
-  },
-];
+import { SPECIFICATION_EXAMPLES } from "./specification-examples.fixture.ts";
 
 describe("the card specification", () => {
-  it.each(EXAMPLES)("has this $message_type card, which is parsed unchanged", (example) => {
+  it.each(SPECIFICATION_EXAMPLES)("has this $message_type card, which is parsed unchanged", (example) => {
     expect(A2ACardProtocol.parse(example)).toEqual(example);
     expect(A2ACardProtocol.fromJson(JSON.stringify(example))).toEqual(example);
   });
@@ -70,9 +27,9 @@ describe("the card specification", () => {
     const { roles } = protocol;
     const ways = roles.flatMap((sender) =>
       roles.flatMap((recipient) =>
-        EXAMPLES.filter((card) => protocol.validate({ ...card, sender, recipient }).length === 0).map(
-          ({ message_type }) => `${sender} → ${recipient}: ${message_type}`,
-        ),
+        SPECIFICATION_EXAMPLES.filter(
+          (card) => protocol.validate({ ...card, sender, recipient }).length === 0,
+        ).map(({ message_type }) => `${sender} → ${recipient}: ${message_type}`),
       ),
     );
     // Routes of its role table, of results that reply to queries, and of its examples, which send a query to
@@ -154,6 +111,6 @@ describe("a subclass of A2ACardProtocol", () => {
 
   it("has methods that work as callbacks", () => {
     // oxlint-disable-next-line unbound-method -- A callback loses its class.
-    expect(EXAMPLES.map(A2ACardProtocol.parse)).toEqual(EXAMPLES);
+    expect(SPECIFICATION_EXAMPLES.map(A2ACardProtocol.parse)).toEqual(SPECIFICATION_EXAMPLES);
   });
 });

@@ -111,6 +111,8 @@ export interface TaskContext {
 export interface DelegationRequest {
   readonly to: string;
   readonly task: string;
+  /** Type of the message card, for example a custom type of your card protocol. Default: `task`. */
+  readonly type?: string;
   readonly context?: JsonObject;
   readonly turn?: number;
   readonly forced?: boolean;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCardProtocol, getGsm8kSlice, scoreAnswer } from "../index.ts";
+import { createCardProtocol, defineCardType, getGsm8kSlice, rules, scoreAnswer } from "../index.ts";
 import {
   BASELINE_ANSWERER_CARD_ROUTES,
   createBaselineAnswerer,
@@ -102,5 +102,44 @@ describe("an answerer on a server", () => {
     const { reply } = await controller.solve({ task: samples[0]?.question ?? "", to: "solver" });
     await served.close();
     expect(reply).toMatchObject({ content: "Answer: 18", metadata: { status: "completed" } });
+  });
+});
+
+describe("a card type of a program", () => {
+  it("can be sent by a role, and starts work like a task", async () => {
+    const verdict = defineCardType("verdict", {
+      metadata: { score: rules.required(rules.nonNegativeInteger) },
+    });
+    const protocol = createCardProtocol({
+      types: [verdict],
+      roles: ["validator"],
+      routes: [
+        { from: "planner", to: "validator", types: ["verdict"] },
+        { from: "validator", to: "planner", types: ["result"] },
+      ],
+    });
+    const planner: Role = {
+      name: "planner",
+      description: "Asks for a confirmation",
+      performTask: async (context) => {
+        const request = { to: "validator", type: "verdict", task: "18 is right", metadata: { score: 7 } };
+        const { content } = await context.delegate(request);
+        return { result: content, status: "completed" };
+      },
+    };
+    const validator: Role = {
+      name: "validator",
+      description: "Confirms verdicts",
+      performTask: async ({ task: { message_type, content, metadata } }) => ({
+        result: `${message_type} ${JSON.stringify(metadata["score"])}: ${content}`,
+        status: "success",
+      }),
+    };
+    const roles = await serveRoles({ protocol, roles: { planner, validator } });
+    const controller = createController({ protocol, roleTargets: roles.urls });
+    const { reply, cards } = await controller.solve({ task: "What is 9 * 2?", relay: "full" });
+    await roles.close();
+    expect(reply.content).toBe("verdict 7: 18 is right");
+    expect(cards.map(({ message_type }) => message_type)).toEqual(["task", "verdict", "result", "result"]);
   });
 });

@@ -72,9 +72,20 @@ export class CardJournal {
     return this.#sharedMetadata.sample_id;
   }
 
-  createTaskCard(to: string, task: string, metadata: CardMetadata, context?: JsonObject): TaskCard {
+  /** Creates a task card, or a card of a custom type that starts work in the same way. */
+  createTaskCard(
+    to: string,
+    task: string,
+    metadata: CardMetadata,
+    context?: JsonObject,
+    type = "task",
+  ): TaskCard {
     const { protocol, role: from } = this.runtime;
     const card = { from, to, task, metadata: this.#addIdAndSharedMetadata(metadata) };
+    if (type !== "task") {
+      const all = { ...card.metadata, ...omitUndefined({ context }) };
+      return protocol.createCard(type, { from, to, content: task, metadata: all }) as unknown as TaskCard;
+    }
     return protocol.createTaskCard(context ? { ...card, context } : card);
   }
 

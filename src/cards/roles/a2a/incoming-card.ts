@@ -69,7 +69,7 @@ export function requireValidRequestCard(
       `was forwarded ${hops} times, which indicates a loop; at most ${MAX_PROBLEM_FORWARDS} are allowed`,
     );
   }
-  if (isRequestCard(parsed)) return parsed;
+  if (isRequestCard(parsed, protocol)) return parsed as TaskCard | QueryCard;
   const { message_type } = parsed;
   throw createInvalidParamsError(
     "message_type",
@@ -129,8 +129,10 @@ function isCardMessage(message: Message): boolean {
   }
 }
 
-function isRequestCard(card: MessageCard): card is TaskCard | QueryCard {
-  return card.message_type === "task" || card.message_type === "query";
+/** Returns whether a card starts work: a task, a query, or a card of a custom type that ends no task. */
+function isRequestCard({ message_type }: MessageCard, { types }: AnyCardProtocol): boolean {
+  if (["result", "error", "control"].includes(message_type)) return false;
+  return types.some(({ name, isTerminal }) => name === message_type && !isTerminal);
 }
 
 function isResultCard(card: MessageCard): card is ResultCard {

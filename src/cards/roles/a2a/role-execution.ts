@@ -102,7 +102,7 @@ export class RoleExecution implements TaskContext {
 
   get task(): TaskCard {
     const { requestCard } = this.#options;
-    if (requestCard.message_type === "task") return requestCard;
+    if (requestCard.message_type !== "query") return requestCard;
     throw new Error("This execution answers a query and has no task. Implement Role.answerQuery.");
   }
 
@@ -179,7 +179,7 @@ export class RoleExecution implements TaskContext {
   }
 
   async delegate(request: DelegationRequest): Promise<ResultCard | ErrorCard> {
-    const { to, task, context, turn, forced, attempt, metadata, deadlineMs } = request;
+    const { to, task, type, context, turn, forced, attempt, metadata, deadlineMs } = request;
     const about = {
       ...metadata,
       ...omitUndefined({ turn, forced, attempt }),
@@ -188,7 +188,7 @@ export class RoleExecution implements TaskContext {
     this.signal.throwIfAborted();
     const { journal } = this.#options;
     const card = this.#usage.flushToCard((spent) =>
-      journal.createTaskCard(to, task, { ...about, ...spent }, context),
+      journal.createTaskCard(to, task, { ...about, ...spent }, context, type),
     );
     return await this.#sendCardToRoleAndAwaitReply(card, deadlineMs);
   }
@@ -232,7 +232,7 @@ export class RoleExecution implements TaskContext {
 
   async #runRole(): Promise<TaskOutcome> {
     const { role, requestCard } = this.#options;
-    if (requestCard.message_type === "task") return await role.performTask(this);
+    if (requestCard.message_type !== "query") return await role.performTask(this);
     const answer = await role.answerQuery?.(requestCard, this);
     if (!answer) return { result: `The ${role.name} has no answer to this query`, status: "error" };
     const { result, selected } = answer;
