@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
-import type { TaskEvent, TaskState } from "../../../src/protocol/index.ts";
+import { TASK_STATES, type TaskEvent, type TaskState } from "../../../src/protocol/index.ts";
 import { migrateSchema } from "../../../src/stores/sqlite/migrate-schema.ts";
+import { encodeState } from "../../../src/stores/sqlite/status-columns.ts";
 
 /** Number of consecutive tasks with the same context. */
 const TASKS_PER_CONTEXT = 10;
@@ -29,7 +30,7 @@ export function generateStoredTasks(storeFile: string, count: number): void {
     const lines = LOGGED_EVENTS.map((event) => JSON.stringify(event)).join("\n");
     db.prepare(CREATE_GENERATED_TABLE_SQL).run(Date.now() - count * TASK_INTERVAL_MS, count);
     db.exec(`INSERT INTO task (key, scope, task_id, context_id, seq, state, timestamp)
-      SELECT key, 1, task_id, context_id, ${LOGGED_EVENTS.length}, state, timestamp FROM generated`);
+      SELECT key, 1, task_id, context_id, ${LOGGED_EVENTS.length}, CASE state ${STATE_NUMBERS_SQL} END, ms FROM generated`);
     db.prepare(
       `INSERT INTO log (task, seq, lines) SELECT key, ${LOGGED_EVENTS.length},
         replace(replace(replace(replace(replace(?, '${TASK_ID}', task_id), '${CONTEXT_ID}', context_id),
@@ -43,13 +44,16 @@ export function generateStoredTasks(storeFile: string, count: number): void {
   }
 }
 
+/** Terms of a CASE expression that converts states to the numbers of the store. */
+const STATE_NUMBERS_SQL = TASK_STATES.map((state) => `WHEN '${state}' THEN ${encodeState(state)}`).join(" ");
+
 /** Fills a temporary table with the ids, states, and times of the tasks. Ids are version 7 UUIDs. */
 const CREATE_GENERATED_TABLE_SQL = `
   CREATE TEMP TABLE generated AS
   WITH RECURSIVE
     number(key) AS (SELECT 1 UNION ALL SELECT key + 1 FROM number WHERE key < ?2),
     timed AS (SELECT key, CAST(?1 AS INTEGER) + key * ${TASK_INTERVAL_MS} AS ms FROM number)
-  SELECT key,
+  SELECT key, ms,
     printf('%08x-%04x-7000-8000-%012x', ms >> 16, ms & 65535, key) AS task_id,
     printf('%08x-%04x-7000-9000-%012x', ms >> 16, 0, (key - 1) / ${TASKS_PER_CONTEXT}) AS context_id,
     printf('stored-%013x', key) AS message_id,

@@ -8,8 +8,8 @@
  *
  * `running` is 1 from the append that begins a turn to the append that ends the turn, whatever the state of the task.
  * `epoch` is the number of claims. The indexes sort by state before time, so that a list with or without a state reads
- * only the index entries of its page. A task with a running turn is in `task_running` instead of `task_by_state` and
- * `task_stopped`, so that the start of a turn changes few pages. The conditions of the indexes are cheap, because SQLite
+ * only the index entries of its page. A task with a running turn is in `task_running` instead of the other indexes, so
+ * that the start of a turn changes few pages. The conditions of the indexes are cheap, because SQLite
  * evaluates them for each append. For a condition with IN, SQLite builds a table in memory each time. `task_stopped`
  * lists the tasks of all callers, for retention and for operators.
  *
@@ -30,19 +30,19 @@ const CREATE_TASK_TABLES_SQL = `
     task_id TEXT NOT NULL,
     context_id TEXT NOT NULL,
     seq INTEGER NOT NULL,
-    state TEXT NOT NULL,
-    timestamp TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    timestamp INTEGER NOT NULL,
     running INTEGER NOT NULL DEFAULT 0,
     epoch INTEGER NOT NULL DEFAULT 0,
     UNIQUE (scope, task_id)
   );
   CREATE INDEX task_by_state ON task (scope, state, timestamp, task_id) WHERE running = 0;
-  CREATE INDEX task_by_context ON task (scope, context_id, state, timestamp, task_id);
-  CREATE INDEX task_running ON task (scope, state, timestamp, task_id) WHERE running = 1;
+  CREATE INDEX task_by_context ON task (scope, context_id, state, timestamp, task_id) WHERE running = 0;
+  CREATE INDEX task_running ON task (scope, state, timestamp, task_id, context_id) WHERE running = 1;
   CREATE INDEX task_stopped ON task (state, timestamp, scope) WHERE running = 0;
   CREATE TABLE task_count (
     scope INTEGER NOT NULL,
-    state TEXT NOT NULL,
+    state INTEGER NOT NULL,
     count INTEGER NOT NULL,
     PRIMARY KEY (scope, state)
   ) WITHOUT ROWID;

@@ -1,5 +1,6 @@
 import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { TaskState } from "../../protocol/index.ts";
+import { decodeState, encodeState } from "./status-columns.ts";
 
 /**
  * Numbers of tasks by scope and state. Counting the tasks themselves would take 40 ms for a million tasks. The
@@ -23,8 +24,9 @@ export class TaskCountTable {
 
   /** Returns the number of committed tasks of a scope by state, without the states that have no tasks. */
   countTasksByState(scope: number): Map<TaskState, number> {
-    const rows = this.#selectCounts.all(scope) as unknown as { state: TaskState; count: number }[];
-    return new Map(rows.map(({ state, count }) => [state, count]));
+    return new Map(
+      this.#selectCounts.all(scope).map(({ state, count }) => [decodeState(state), count as number]),
+    );
   }
 
   /** Counts a new task, a deleted task, or a task with a new state. A missing state means that there is no task. */
@@ -46,7 +48,8 @@ export class TaskCountTable {
   writeChanges(): void {
     if (this.#pendingChanges.size === 0) return;
     for (const [scope, changes] of this.#pendingChanges)
-      for (const [state, change] of changes) if (change !== 0) this.#addToCount.run(scope, state, change);
+      for (const [state, change] of changes)
+        if (change !== 0) this.#addToCount.run(scope, encodeState(state), change);
     this.#pendingChanges.clear();
   }
 
@@ -54,13 +57,4 @@ export class TaskCountTable {
   discardChanges(): void {
     this.#pendingChanges.clear();
   }
-}
-
-/** Counts the tasks of a scope again, after a statement has changed the scope of many tasks. */
-export function recountTasks(db: SqlDatabase, scope: number): void {
-  db.prepare("DELETE FROM task_count WHERE scope = ?").run(scope);
-  db.prepare(
-    `INSERT INTO task_count (scope, state, count)
-     SELECT scope, state, count(*) FROM task WHERE scope = ? GROUP BY state`,
-  ).run(scope);
 }

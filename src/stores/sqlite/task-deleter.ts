@@ -10,6 +10,7 @@ import { isInterrupted, isTerminal, TASK_STATES, type TaskState } from "../../pr
 import { deleteInOrder } from "../delete-in-order.ts";
 import { buildUnionSql } from "./build-union-sql.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
+import { decodeState, decodeTime, encodeState, encodeTime } from "./status-columns.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskWriter } from "./task-writer.ts";
@@ -38,10 +39,12 @@ const SELECT_DELETABLE_TASKS = `
     EXISTS (SELECT 1 FROM log WHERE log.task = task.key) AS hasEvents,
     EXISTS (SELECT 1 FROM push WHERE push.task = task.key AND push.owing = 1) AS hasPendingWebhooks`;
 
-interface DeletableTaskRow extends Omit<DeletableTask, "scope" | "hasEvents" | "hasPendingWebhooks"> {
+interface DeletableTaskRow extends Pick<DeletableTask, "key" | "taskId"> {
   readonly tenant: string;
   readonly principal: string;
   readonly agent: string;
+  readonly state: number;
+  readonly timestamp: number;
   readonly hasEvents: number;
   readonly hasPendingWebhooks: number;
 }
@@ -120,8 +123,8 @@ export class TaskDeleter {
 
   listStoppedTasks({ status, before, after, limit }: StoppedTaskQuery): DeletableTask[] {
     const rows = this.#selectStopped[status].all({
-      $before: before,
-      $afterTimestamp: after?.timestamp ?? "",
+      $before: encodeTime(before),
+      $afterTimestamp: after ? encodeTime(after.timestamp) : 0,
       $afterKey: after?.key ?? 0,
       $limit: limit,
     });
@@ -168,8 +171,8 @@ export class TaskDeleter {
   deleteTasks(tasks: readonly DeletableTask[], options: TaskDeletionOptions): number {
     return deleteInOrder(tasks, options, ({ key, scope, taskId }) => {
       for (const statement of this.#deleteRestOfTask) statement.run(key);
-      const deleted = this.#deleteTask.get(key) as { scope: number; state: TaskState } | undefined;
-      if (deleted) this.#taskCounts.moveTask(deleted.scope, deleted.state, undefined);
+      const deleted = this.#deleteTask.get(key) as { scope: number; state: number } | undefined;
+      if (deleted) this.#taskCounts.moveTask(deleted.scope, decodeState(deleted.state), undefined);
       if (this.#deleteLogRows.run(key).changes === LOG_ROWS_PER_STATEMENT) this.#insertRemnant.run(key);
       const scopeKey = this.#scopeTable.findKey(scope);
       if (scopeKey === undefined) return true;
@@ -261,7 +264,7 @@ export class TaskDeleter {
  * tasks whose turn has not ended.
  */
 export function buildStoppedTasksSql(status: StoppedTaskQuery["status"], maxUnionTerms?: number): string {
-  const states = STATES[status].map((state) => `'${state}'`);
+  const states = STATES[status].map(encodeState);
   const ranges = [
     ...states.map((state) => `task_stopped WHERE running = 0 AND state = ${state}`),
     `task_running WHERE running = 1 AND state IN (${states.join(", ")})`,
@@ -280,6 +283,8 @@ function decodeDeletableTaskRow({
   tenant,
   principal,
   agent,
+  state,
+  timestamp,
   hasEvents,
   hasPendingWebhooks,
   ...row
@@ -287,6 +292,8 @@ function decodeDeletableTaskRow({
   return {
     ...row,
     scope: { tenant, principal, agent },
+    state: decodeState(state),
+    timestamp: decodeTime(timestamp),
     hasEvents: hasEvents === 1,
     hasPendingWebhooks: hasPendingWebhooks === 1,
   };

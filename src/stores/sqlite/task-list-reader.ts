@@ -4,6 +4,7 @@ import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
 import { LruCache } from "../../base/data-structures/index.ts";
 import { foldLoggedEvents } from "../fold-logged-events.ts";
 import { selectListedEvents } from "../select-listed-events.ts";
+import { encodeTime } from "./status-columns.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import {
   buildTaskCountSql,
@@ -181,13 +182,13 @@ function toPageParameters(scopeKey: number, query: TaskListQuery): Record<string
     $scope: scopeKey,
     $limit: limit + 1,
     ...toParameters(query),
-    ...(after ? { $afterTimestamp: after.timestamp, $afterTaskId: after.taskId } : {}),
+    ...(after ? { $afterTimestamp: encodeTime(after.timestamp), $afterTaskId: after.taskId } : {}),
   };
 }
 
 function toParameters({ contextId, statusSince }: TaskListFilter): Record<string, SqlValue> {
   return {
     ...(contextId === undefined ? {} : { $contextId: contextId }),
-    ...(statusSince === undefined ? {} : { $statusSince: statusSince }),
+    ...(statusSince === undefined ? {} : { $statusSince: encodeTime(statusSince) }),
   };
 }

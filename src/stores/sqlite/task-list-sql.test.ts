@@ -27,12 +27,12 @@ function explainQueryPlan(sql: string): string[] {
 function findSlowSteps(sql: string, { states, hasContextId, hasStatusSince }: TaskListConditions): string[] {
   const plan = explainQueryPlan(sql);
   const searches = plan.filter((step) => step.startsWith("SEARCH task "));
-  const indexes = hasContextId
-    ? ["COVERING INDEX task_by_context (scope=? AND context_id=? AND state=?"]
-    : [
-        "COVERING INDEX task_by_state (scope=? AND state=?",
-        "COVERING INDEX task_running (scope=? AND state=?",
-      ];
+  const indexes = [
+    hasContextId
+      ? "COVERING INDEX task_by_context (scope=? AND context_id=? AND state=?"
+      : "COVERING INDEX task_by_state (scope=? AND state=?",
+    "COVERING INDEX task_running (scope=? AND state=?",
+  ];
   return [
     ...plan.filter((step) => /TEMP B-TREE|SCAN (?!\(subquery|page$)/.test(step)),
     ...searches.filter((step) => !indexes.some((index) => step.includes(index))),

@@ -1,5 +1,6 @@
 import type { TaskState } from "../../protocol/index.ts";
 import { buildUnionSql } from "./build-union-sql.ts";
+import { encodeState } from "./status-columns.ts";
 
 /** The conditions of a task list that need their own SQL. The values of all other conditions are bound parameters. */
 export interface TaskListConditions {
@@ -65,21 +66,23 @@ export function buildTaskCountSql(conditions: TaskListConditions): string {
 }
 
 /**
- * Builds the SELECTs of index ranges. The indexes sort by state before time. The index by context also contains the tasks
- * with a running turn.
+ * Builds the SELECTs of index ranges, which sort by state before time. The tasks with a running turn are so few that
+ * SQLite reads those of all contexts.
  */
 function buildIndexRanges(
   columns: string,
   { states, hasContextId, hasStatusSince }: TaskListConditions,
 ): string[] {
-  const sources = hasContextId
-    ? ["task_by_context WHERE context_id = $contextId"]
-    : ["task_by_state WHERE running = 0", "task_running WHERE running = 1"];
+  const context = hasContextId ? " AND context_id = $contextId" : "";
+  const sources = [
+    `${hasContextId ? "task_by_context" : "task_by_state"} WHERE running = 0${context}`,
+    `task_running WHERE running = 1${context}`,
+  ];
   const since = hasStatusSince ? " AND timestamp >= $statusSince" : "";
   return states.flatMap((state) =>
     sources.map(
       (source) =>
-        `SELECT ${columns} FROM task INDEXED BY ${source} AND scope = $scope AND state = '${state}'${since}`,
+        `SELECT ${columns} FROM task INDEXED BY ${source} AND scope = $scope AND state = ${encodeState(state)}${since}`,
     ),
   );
 }

@@ -1,14 +1,14 @@
 import type { SqlDatabase, SqlValue, SqlStatement } from "./sql-database.ts";
 import { LruCache } from "../../base/data-structures/index.ts";
 import type { TaskScope } from "../../engine/index.ts";
-import type { TaskState } from "../../protocol/index.ts";
 import { parseTextQuery, type TextQuery } from "../task-words.ts";
 import { buildAllCallersSql, buildScopeSql, buildTextSql } from "./task-overview-sql.ts";
+import { decodeState, decodeTime, encodeTime } from "./status-columns.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskOverviewEntry, TaskOverviewPage, TaskOverviewQuery } from "../server-store.ts";
 
 /** Sorts after every status time. */
-const END_OF_TIMES = "~";
+const END_OF_TIMES = Number.MAX_SAFE_INTEGER;
 
 const MAX_PREPARED_STATEMENTS = 32;
 
@@ -18,8 +18,8 @@ interface TaskOverviewRow {
   readonly agent: string;
   readonly taskId: string;
   readonly contextId: string;
-  readonly state: TaskState;
-  readonly timestamp: string;
+  readonly state: number;
+  readonly timestamp: number;
   readonly seq: number;
 }
 
@@ -77,12 +77,12 @@ export class TaskOverviewReader {
   }
 
   #select(sql: string, query: TaskOverviewQuery, parameters: Record<string, SqlValue>): TaskOverviewRow[] {
-    const { after, contextId, statusSince = "", statusUntil = END_OF_TIMES, limit } = query;
+    const { after, contextId, statusSince, statusUntil, limit } = query;
     return this.#prepare(sql).all({
       $limit: limit + 1,
-      $since: statusSince,
-      $until: statusUntil,
-      $afterTimestamp: after?.timestamp ?? END_OF_TIMES,
+      $since: statusSince === undefined ? 0 : encodeTime(statusSince),
+      $until: statusUntil === undefined ? END_OF_TIMES : encodeTime(statusUntil),
+      $afterTimestamp: after ? encodeTime(after.timestamp) : END_OF_TIMES,
       $afterTaskId: after?.taskId ?? "",
       ...(contextId === undefined ? {} : { $contextId: contextId }),
       ...parameters,
@@ -101,8 +101,20 @@ function compareNewestFirst(a: TaskOverviewRow, b: TaskOverviewRow): number {
   return a.taskId < b.taskId ? 1 : -1;
 }
 
-function toOverviewEntry({ tenant, principal, agent, ...entry }: TaskOverviewRow): TaskOverviewEntry {
-  return { ...entry, scope: { tenant, principal, agent } };
+function toOverviewEntry({
+  tenant,
+  principal,
+  agent,
+  state,
+  timestamp,
+  ...entry
+}: TaskOverviewRow): TaskOverviewEntry {
+  return {
+    ...entry,
+    scope: { tenant, principal, agent },
+    state: decodeState(state),
+    timestamp: decodeTime(timestamp),
+  };
 }
 
 /** Converts a query to the query language of SQLite's full-text search. Words contain no quotation marks. */

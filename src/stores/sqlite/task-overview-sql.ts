@@ -1,6 +1,7 @@
 import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
 import { buildUnionSql } from "./build-union-sql.ts";
+import { encodeState } from "./status-columns.ts";
 import type { TaskOverviewQuery } from "../server-store.ts";
 
 /** Condition that a task matches the full-text query `$text`. Considers the 20,000 matches that were created last. */
@@ -16,13 +17,12 @@ const TIME_RANGE =
 
 /** Builds the query for a page of one scope, which merges one index range per state. */
 export function buildScopeSql({ status, contextId }: TaskOverviewQuery, maxUnionTerms?: number): string {
-  const sources =
-    contextId === undefined
-      ? ["task_by_state WHERE running = 0", "task_running WHERE running = 1"]
-      : ["task_by_context WHERE context_id = $contextId"];
+  const [index, context] =
+    contextId === undefined ? ["task_by_state", ""] : ["task_by_context", " AND context_id = $contextId"];
+  const sources = [`${index} WHERE running = 0${context}`, `task_running WHERE running = 1${context}`];
   return buildPageSql(
     listStates(status).flatMap((state) =>
-      sources.map((source) => `${source} AND scope = $scope AND state = '${state}'`),
+      sources.map((source) => `${source} AND scope = $scope AND state = ${encodeState(state)}`),
     ),
     maxUnionTerms,
   );
@@ -37,20 +37,19 @@ export function buildAllCallersSql(
   maxUnionTerms?: number,
 ): string {
   const scopes = agent === undefined ? "SELECT key FROM scope" : "SELECT key FROM scope WHERE agent = $agent";
-  const states = listStates(status);
-  if (contextId !== undefined)
-    return buildPageSql(
-      states.map(
-        (state) =>
-          `task_by_context WHERE scope IN (${scopes}) AND context_id = $contextId AND state = '${state}'`,
-      ),
-      maxUnionTerms,
-    );
   // The operator `+` prevents a search of the index for each scope.
   const filter = agent === undefined ? "" : ` AND +scope IN (${scopes})`;
-  const running = `task_running WHERE running = 1${filter}${status === undefined ? "" : ` AND state = '${status}'`}`;
+  const context = contextId === undefined ? "" : " AND context_id = $contextId";
+  const stopped =
+    contextId === undefined
+      ? `task_stopped WHERE running = 0${filter}`
+      : `task_by_context WHERE running = 0 AND scope IN (${scopes})${context}`;
+  const state = status === undefined ? "" : ` AND state = ${encodeState(status)}`;
   return buildPageSql(
-    [...states.map((state) => `task_stopped WHERE running = 0 AND state = '${state}'${filter}`), running],
+    [
+      ...listStates(status).map((one) => `${stopped} AND state = ${encodeState(one)}`),
+      `task_running WHERE running = 1${filter}${context}${state}`,
+    ],
     maxUnionTerms,
   );
 }
@@ -66,7 +65,7 @@ export function buildTextSql({ status, scopes, agent, contextId }: TaskOverviewQ
       ? "TRUE"
       : "agent = $agent";
   const context = contextId === undefined ? "" : " AND context_id = $contextId";
-  const state = status === undefined ? "" : ` AND state = '${status}'`;
+  const state = status === undefined ? "" : ` AND state = ${encodeState(status)}`;
   return `SELECT ${COLUMNS} FROM task NOT INDEXED JOIN scope ON scope.key = task.scope
     WHERE ${MATCHES_TEXT_SQL} AND ${scopeCondition}${context}${state} AND ${TIME_RANGE}
     ORDER BY timestamp DESC, task_id DESC LIMIT $limit`;

@@ -10,6 +10,7 @@ import type {
 import type { LogEvent, Task, TaskState } from "../../protocol/index.ts";
 import type { PushConfigOwnerTask, PushSecretCipher } from "../push-secret-cipher.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
+import { decodeState, decodeTime } from "./status-columns.ts";
 import { StepTable } from "./step-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
@@ -41,8 +42,8 @@ export function decodeUnfinishedTaskRow(row: Record<string, SqlValue>): Unfinish
     taskId: row["taskId"] as string,
     contextId: row["contextId"] as string,
     seq: row["seq"] as number,
-    state: row["state"] as TaskState,
-    timestamp: row["timestamp"] as string,
+    state: decodeState(row["state"]),
+    timestamp: decodeTime(row["timestamp"]),
     ...(row["turn"] === null ? {} : { turn: JSON.parse(row["turn"] as string) as TurnRestartData }),
   };
 }
@@ -159,7 +160,8 @@ export class TaskReader {
   findTask(scope: TaskScope, taskId: string): TaskRowWithLease | undefined {
     const scopeKey = this.#scopeTable.findKey(scope);
     if (scopeKey === undefined) return undefined;
-    return this.#selectTask.get(scopeKey, taskId) as unknown as TaskRowWithLease | undefined;
+    const row = this.#selectTask.get(scopeKey, taskId);
+    return row && ({ ...row, state: decodeState(row["state"]) } as unknown as TaskRowWithLease);
   }
 
   /** Folds the newest snapshot of a task and all later events into the current task. */

@@ -7,6 +7,7 @@ import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { toLogRows } from "../to-log-rows.ts";
 import type { PushTable } from "./push-table.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
+import { decodeState, decodeTime, encodeState, encodeTime } from "./status-columns.ts";
 import { StepTable } from "./step-table.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
@@ -166,8 +167,8 @@ export class TaskWriter {
       taskId,
       contextId,
       seq,
-      status.state,
-      status.timestamp,
+      encodeState(status.state),
+      encodeTime(status.timestamp),
       Number(hasRunningTurn),
       epoch,
     );
@@ -189,8 +190,8 @@ export class TaskWriter {
     }
     const { changes } = this.#updateTask.run(
       seq,
-      status.state,
-      status.timestamp,
+      encodeState(status.state),
+      encodeTime(status.timestamp),
       running,
       key,
       expectedSeq,
@@ -233,8 +234,14 @@ export class TaskWriter {
     const name = `${scope} ${taskId}`;
     const cached = this.#cachedTasks.get(name);
     if (cached) return cached;
-    const stored = this.#selectTask.get(scope, taskId) as unknown as WrittenTask | undefined;
-    if (stored) this.#cachedTasks.set(name, stored);
+    const row = this.#selectTask.get(scope, taskId);
+    if (!row) return undefined;
+    const stored = {
+      key: row["key"] as number,
+      state: decodeState(row["state"]),
+      timestamp: decodeTime(row["timestamp"]),
+    };
+    this.#cachedTasks.set(name, stored);
     return stored;
   }
 
