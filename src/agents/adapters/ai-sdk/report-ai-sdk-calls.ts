@@ -1,6 +1,6 @@
 import type { ModelMessage, TextStreamPart, ToolSet } from "ai";
-import type { Run } from "../../../engine/index.ts";
 import type { JsonValue } from "../../../protocol/index.ts";
+import { CallTracker, type ReportCall } from "../call-tracker.ts";
 import { toJsonValue } from "../to-json-value.ts";
 
 /**
@@ -9,48 +9,48 @@ import { toJsonValue } from "../to-json-value.ts";
  */
 export async function* reportAiSdkCalls(
   parts: AsyncIterable<TextStreamPart<ToolSet>>,
-  reportCall: NonNullable<Run["reportCall"]>,
+  reportCall: ReportCall,
   messages: readonly ModelMessage[],
 ): AsyncGenerator<TextStreamPart<ToolSet>, void, undefined> {
   const conversation: JsonValue[] = messages.map((message) => toJsonValue(message));
-  const startsOfTools = new Map<string, number>();
-  let stepStartMs = performance.now();
+  const calls = new CallTracker(reportCall);
   let reply: JsonValue[] = [];
   let text = "";
   for await (const part of parts) {
     if (part.type === "start-step") {
-      stepStartMs = performance.now();
+      calls.startModel({ model: "unknown", prompt: [...conversation] });
       [reply, text] = [[], ""];
     } else if (part.type === "text-delta") text += part.text;
     else if (part.type === "tool-call") {
-      startsOfTools.set(part.toolCallId, performance.now());
-      reply.push({ tool: part.toolName, input: toJsonValue(part.input) });
+      const input = toJsonValue(part.input);
+      calls.startTool(part.toolCallId, { tool: part.toolName, arguments: input });
+      reply.push({ tool: part.toolName, input });
     } else if (part.type === "tool-result" && part.preliminary !== true) {
       const result = toJsonValue(part.output);
-      reportTool(part, { result });
+      endTool(part, { result });
       conversation.push({ role: "tool", tool: part.toolName, result });
-    } else if (part.type === "tool-error") reportTool(part, { error: String(part.error) });
+    } else if (part.type === "tool-error") endTool(part, { error: String(part.error) });
     else if (part.type === "finish-step") {
       if (text !== "") reply.unshift({ text });
-      reportCall({
-        kind: "model",
-        model: part.response.modelId,
-        prompt: [...conversation],
-        reply,
-        finishReason: part.finishReason,
-        inputTokens: part.usage.inputTokens,
-        // Models of earlier versions of the AI SDK have no details.
-        cachedInputTokens: (part.usage as Partial<typeof part.usage>).inputTokenDetails?.cacheReadTokens,
-        outputTokens: part.usage.outputTokens,
+      calls.endModel(
+        {
+          model: part.response.modelId,
+          reply,
+          finishReason: part.finishReason,
+          inputTokens: part.usage.inputTokens,
+          // Models of earlier versions of the AI SDK have no details.
+          cachedInputTokens: (part.usage as Partial<typeof part.usage>).inputTokenDetails?.cacheReadTokens,
+          outputTokens: part.usage.outputTokens,
+        },
         // The step also contains the calls of tools.
-        durationMs: part.performance?.responseTimeMs ?? performance.now() - stepStartMs,
-      });
+        { durationMs: part.performance?.responseTimeMs },
+      );
       conversation.push({ role: "assistant", content: reply });
     }
     yield part;
   }
 
-  function reportTool(
+  function endTool(
     {
       toolCallId,
       toolName,
@@ -58,7 +58,6 @@ export async function* reportAiSdkCalls(
     }: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown },
     outcome: { readonly result?: JsonValue; readonly error?: string },
   ): void {
-    const durationMs = performance.now() - (startsOfTools.get(toolCallId) ?? performance.now());
-    reportCall({ kind: "tool", tool: toolName, arguments: toJsonValue(input), durationMs, ...outcome });
+    calls.endTool(toolCallId, outcome, { tool: toolName, arguments: toJsonValue(input) });
   }
 }

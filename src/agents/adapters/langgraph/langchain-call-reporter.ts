@@ -1,8 +1,6 @@
-import type { ModelCallReport, Run } from "../../../engine/index.ts";
 import { isObject, type JsonValue } from "../../../protocol/index.ts";
+import { CallTracker, describeCallError, type ReportCall } from "../call-tracker.ts";
 import { toJsonValue } from "../to-json-value.ts";
-
-type ReportCall = NonNullable<Run["reportCall"]>;
 
 /** The listeners of LangChain that the reporter uses. LangChain accepts them as `callbacks` of a graph. */
 export interface LangChainCallbacks {
@@ -27,94 +25,44 @@ export interface LangChainCallbacks {
   handleToolError(error: unknown, runId: string): void;
 }
 
-/** A model call or a tool call that has begun. */
-interface StartedCall {
-  readonly startMs: number;
-  readonly provider: string | undefined;
-  /** Name of the model or of the tool. */
-  readonly name: string;
-  readonly input: JsonValue;
-}
-
-/** The end of a model call. */
-type ModelCallOutcome = Partial<Omit<ModelCallReport, "model">> & { readonly model?: string | undefined };
-
 /** Returns listeners that report the model calls and tool calls of one run of a graph. */
 export function createLangChainCallReporter(reportCall: ReportCall): LangChainCallbacks {
-  const calls = new Map<string, StartedCall>();
+  const calls = new CallTracker(reportCall);
   const startModelCall = (
-    input: JsonValue,
-    runId: string,
+    prompt: JsonValue,
+    id: string,
     [, params, , metadata]: readonly unknown[],
   ): void => {
     const { ls_provider: provider, ls_model_name: model } = isObject(metadata) ? metadata : {};
     const { model: requested } = findObject(params, "invocation_params");
-    calls.set(runId, {
-      startMs: performance.now(),
-      provider: findText(provider),
-      name: findText(model) ?? findText(requested) ?? "unknown",
-      input,
-    });
-  };
-  const takeCall = (runId: string): StartedCall | undefined => {
-    const call = calls.get(runId);
-    calls.delete(runId);
-    return call;
-  };
-  const endModelCall = (runId: string, outcome: ModelCallOutcome): void => {
-    const call = takeCall(runId);
-    if (!call) return;
-    const { startMs, provider, name, input: prompt } = call;
-    const { model = name } = outcome;
-    reportCall({
-      kind: "model",
-      provider,
-      prompt,
-      durationMs: performance.now() - startMs,
-      ...outcome,
-      model,
-    });
-  };
-  const endToolCall = (runId: string, outcome: { result?: JsonValue; error?: string }): void => {
-    const call = takeCall(runId);
-    if (!call) return;
-    const { startMs, name: tool, input } = call;
-    reportCall({
-      kind: "tool",
-      tool,
-      arguments: input,
-      durationMs: performance.now() - startMs,
-      ...outcome,
-    });
+    calls.startModel(
+      { provider: findText(provider), model: findText(model) ?? findText(requested) ?? "unknown", prompt },
+      { id },
+    );
   };
   return {
     awaitHandlers: true,
     handleChatModelStart: (_model, messages, runId, ...rest) =>
       startModelCall(messages.flat().map(toJsonOfMessage), runId, rest),
     handleLLMStart: (_model, prompts, runId, ...rest) => startModelCall([...prompts], runId, rest),
-    handleLLMEnd: (output, runId) => endModelCall(runId, describeReply(output)),
-    handleLLMError: (error, runId) => endModelCall(runId, { error: describeError(error) }),
+    handleLLMEnd: (output, id) => calls.endModel(describeReply(output), { id }),
+    handleLLMError: (error, id) => calls.endModel({ error: describeCallError(error) }, { id }),
     handleToolStart: (tool, input, runId, ...rest) => {
       const [, , , runName] = rest;
       const name = findText(runName) ?? findText(findObject(tool)["name"]) ?? "unknown";
-      calls.set(runId, {
-        startMs: performance.now(),
-        provider: undefined,
-        name,
-        input: parseJsonOrText(input),
-      });
+      calls.startTool(runId, { tool: name, arguments: parseJsonOrText(input) });
     },
     handleToolEnd: (output, runId) => {
       const { content = output, status } = findObject(output);
       const result = toJsonValue(content);
-      endToolCall(runId, status === "error" ? { error: findText(content) ?? "" } : { result });
+      calls.endTool(runId, status === "error" ? { error: findText(content) ?? "" } : { result });
     },
-    handleToolError: (error, runId) => endToolCall(runId, { error: describeError(error) }),
+    handleToolError: (error, runId) => calls.endTool(runId, { error: describeCallError(error) }),
   };
 }
 
 /** Describes an `LLMResult` of LangChain. Models that stream leave some members out. */
-function describeReply(output: unknown): ModelCallOutcome {
+function describeReply(output: unknown): Parameters<CallTracker["endModel"]>[0] {
   const { generations } = findObject(output);
   const [generation] = Array.isArray(generations) ? (generations as unknown[]).flat() : [];
   const { message, text } = findObject(generation);
@@ -122,8 +70,9 @@ function describeReply(output: unknown): ModelCallOutcome {
   const { model_name: model, finish_reason: finishReason } = findObject(metadata);
   const { input_tokens: inputTokens, output_tokens: outputTokens } = findObject(usage);
   const { cache_read: cachedInputTokens } = findObject(usage, "input_token_details");
+  const name = findText(model);
   return {
-    model: findText(model),
+    ...(name === undefined ? {} : { model: name }),
     reply: isObject(message) ? toJsonOfMessage(message) : toJsonValue(text),
     finishReason: findText(finishReason),
     inputTokens: findCount(inputTokens),
@@ -165,8 +114,4 @@ function parseJsonOrText(text: string): JsonValue {
   } catch {
     return text;
   }
-}
-
-function describeError(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

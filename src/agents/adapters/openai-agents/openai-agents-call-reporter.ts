@@ -5,12 +5,10 @@ import type {
   Runner,
   RunStreamEvent,
 } from "@openai/agents";
-import type { ModelCallReport, Run } from "../../../engine/index.ts";
-import { isObject, type JsonValue } from "../../../protocol/index.ts";
+import { isObject } from "../../../protocol/index.ts";
+import { CallTracker, describeCallError, type ReportCall } from "../call-tracker.ts";
 import { toJsonValue } from "../to-json-value.ts";
 import { decodeToolItem, isToolErrorText } from "./run-stream-event.ts";
-
-type ReportCall = NonNullable<Run["reportCall"]>;
 
 /** Options of a run that make its calls visible to the reporter. */
 interface ReportedRunOptions<C> {
@@ -18,25 +16,14 @@ interface ReportedRunOptions<C> {
   readonly callModelInputFilter: CallModelInputFilter;
 }
 
-/** A model call that has begun. */
-interface StartedModelCall {
-  readonly startMs: number;
-  readonly prompt: JsonValue;
-  /** Name of the model that the agent requests, and later the name that the provider states. */
-  model: string;
-  finishReason: string | undefined;
-}
-
 /**
  * Reports the model calls and tool calls of one run of the SDK. The SDK shows the prompt to an input filter, the reply
  * in the stream of the run, and the tool calls to the listeners of the runner.
  */
 export class OpenAiAgentsCallReporter<C> {
-  readonly #reportCall: ReportCall;
+  readonly #calls: CallTracker;
   readonly #runner: Runner;
   readonly #context: RunContext<C>;
-  readonly #startsOfTools = new Map<string, number>();
-  #modelCall: StartedModelCall | undefined;
 
   /** `sdk` is the module of the SDK, which the adapter loads on first use. */
   constructor(
@@ -46,7 +33,7 @@ export class OpenAiAgentsCallReporter<C> {
     input: readonly AgentInputItem[] | { readonly _context: RunContext<C> },
     context: C | undefined,
   ) {
-    this.#reportCall = reportCall;
+    this.#calls = new CallTracker(reportCall);
     this.#runner = runner;
     // The runner would create the same context.
     this.#context =
@@ -65,12 +52,10 @@ export class OpenAiAgentsCallReporter<C> {
     const { callModelInputFilter: userFilter } = this.#runner.config;
     const filter: CallModelInputFilter = async (args) => {
       const modelData = userFilter ? await userFilter(args) : args.modelData;
-      this.#modelCall = {
-        startMs: performance.now(),
+      this.#calls.startModel({
         prompt: toJsonValue(modelData),
         model: findModelName(this.#runner.config.model) ?? findModelName(args.agent.model) ?? "unknown",
-        finishReason: undefined,
-      };
+      });
       return modelData;
     };
     if (userFilter?.preserveInputIdentity) filter.preserveInputIdentity = true;
@@ -86,59 +71,35 @@ export class OpenAiAgentsCallReporter<C> {
         if (event.type === "raw_model_stream_event") this.#observeModelEvent(event.data);
         yield event;
       }
-      this.#reportModelCall({ error: "The run ended before the reply." });
+      this.#calls.endModel({ error: "The run ended before the reply." });
     } catch (error) {
-      this.#reportModelCall({ error: error instanceof Error ? error.message : String(error) });
+      this.#calls.endModel({ error: describeCallError(error) });
       throw error;
     }
   }
 
-  startTool(toolCallId: string): void {
-    this.#startsOfTools.set(toolCallId, performance.now());
+  startTool({ toolCallId, toolName, input }: ReturnType<typeof decodeToolItem>): void {
+    this.#calls.startTool(toolCallId, { tool: toolName, arguments: toJsonValue(input) });
   }
 
   endTool({ toolCallId, toolName, input }: ReturnType<typeof decodeToolItem>, result: string): void {
-    const endMs = performance.now();
-    const startMs = this.#startsOfTools.get(toolCallId) ?? endMs;
-    this.#startsOfTools.delete(toolCallId);
-    this.#reportCall({
-      kind: "tool",
-      tool: toolName,
-      arguments: toJsonValue(input),
-      durationMs: endMs - startMs,
-      ...(isToolErrorText(result) ? { error: result } : { result }),
-    });
+    const outcome = isToolErrorText(result) ? { error: result } : { result };
+    this.#calls.endTool(toolCallId, outcome, { tool: toolName, arguments: toJsonValue(input) });
   }
 
   #observeModelEvent(event: Extract<RunStreamEvent, { type: "raw_model_stream_event" }>["data"]): void {
-    const call = this.#modelCall;
-    if (!call) return;
-    if (event.type === "model") {
-      const { model, finishReason } = findModelAndFinishReason(event.event);
-      call.model = model ?? call.model;
-      call.finishReason = finishReason ?? call.finishReason;
-    } else if (event.type === "response_done") {
+    if (event.type === "model") this.#calls.updateModel(findModelAndFinishReason(event.event));
+    else if (event.type === "response_done") {
       const { output, usage, providerData } = event.response;
-      const { model, finishReason } = findModelAndFinishReason({ response: providerData });
       const [details] = [usage.inputTokensDetails ?? []].flat();
-      this.#reportModelCall({
-        model: model ?? call.model,
+      this.#calls.endModel({
+        ...findModelAndFinishReason({ response: providerData }),
         reply: toJsonValue(output),
-        finishReason: finishReason ?? call.finishReason,
         inputTokens: usage.inputTokens,
         cachedInputTokens: details?.["cached_tokens"],
         outputTokens: usage.outputTokens,
       });
     }
-  }
-
-  /** Reports the model call that has begun. Does nothing if its reply was reported before. */
-  #reportModelCall(outcome: Partial<ModelCallReport>): void {
-    const call = this.#modelCall;
-    if (!call) return;
-    this.#modelCall = undefined;
-    const { startMs, prompt, model } = call;
-    this.#reportCall({ kind: "model", model, prompt, durationMs: performance.now() - startMs, ...outcome });
   }
 }
 
@@ -152,8 +113,8 @@ const reportersByContext = new WeakMap<
 function listenToToolCalls(runner: Runner): void {
   if (listeningRunners.has(runner)) return;
   listeningRunners.add(runner);
-  runner.on("agent_tool_start", (context, _agent, _tool, { toolCall }) =>
-    reportersByContext.get(context)?.startTool(decodeToolItem(toolCall).toolCallId),
+  runner.on("agent_tool_start", (context, _agent, { name }, { toolCall }) =>
+    reportersByContext.get(context)?.startTool({ ...decodeToolItem(toolCall), toolName: name }),
   );
   runner.on("agent_tool_end", (context, _agent, { name }, result, { toolCall }) =>
     reportersByContext.get(context)?.endTool({ ...decodeToolItem(toolCall), toolName: name }, result),
@@ -166,8 +127,8 @@ function findModelName(model: unknown): string | undefined {
 
 /** Finds the members in an event of the Responses API, or in a chunk of the chat API. */
 function findModelAndFinishReason(event: unknown): {
-  readonly model: string | undefined;
-  readonly finishReason: string | undefined;
+  readonly model?: string;
+  readonly finishReason?: string;
 } {
   const chunk = isObject(event) ? event : {};
   const response = isObject(chunk["response"]) ? chunk["response"] : {};
@@ -178,8 +139,10 @@ function findModelAndFinishReason(event: unknown): {
     status,
     isObject(choice) ? choice["finish_reason"] : undefined,
   ];
+  const model = findModelName(chunk["model"]) ?? findModelName(response["model"]);
+  const finishReason = reasons.find((reason): reason is string => typeof reason === "string");
   return {
-    model: findModelName(chunk["model"]) ?? findModelName(response["model"]),
-    finishReason: reasons.find((reason): reason is string => typeof reason === "string"),
+    ...(model === undefined ? {} : { model }),
+    ...(finishReason === undefined ? {} : { finishReason }),
   };
 }
