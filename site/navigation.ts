@@ -29,7 +29,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["Cancel a task", "docs/how-to/cancel.md"],
       ["Continue after a restart", "docs/how-to/restart.md"],
       ["Steps that run once", "docs/how-to/once.md"],
-      ["Test without a network", "docs/how-to/test.md"],
+      ["Test an agent", "docs/how-to/test.md"],
       ["Develop with reload", "docs/how-to/dev.md"],
     ],
   },

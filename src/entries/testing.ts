@@ -1,6 +1,6 @@
 /**
- * The `colloquy/testing` entry point exports models for tests and rehearsals, and the rules for task stores. The models
- * need no model provider.
+ * The `colloquy/testing` entry point exports conversations with agents for tests, models for tests and rehearsals, and
+ * the rules for task stores. The models need no model provider.
  */
 export type {
   CassetteEntry,
@@ -21,5 +21,16 @@ export {
   createScriptedModel,
   withFaults,
 } from "../cards/roles/index.ts";
+export type {
+  CallOrder,
+  Conversation,
+  ConversationTurn,
+  ConverseOptions,
+  ExpectedCall,
+  SimulatedUser,
+  TokenUsage,
+  TrialReport,
+} from "../studio/testing/index.ts";
+export { assertCalls, converse, runTrials } from "../studio/testing/index.ts";
 export { openCassetteFile } from "../cards/experiments/index.ts";
 export { TASK_STORE_RULES, type TaskStoreRule } from "../stores/testing/index.ts";

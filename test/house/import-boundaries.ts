@@ -157,6 +157,16 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     allowsNode: true,
   },
   "studio/config": { parts: { engine: "types" } },
+  // Conversations with agents for tests (`colloquy/testing`).
+  "studio/testing": {
+    parts: {
+      protocol: "whole",
+      "base/usage-checks": "whole",
+      engine: "types",
+      client: "whole",
+      server: "whole",
+    },
+  },
   // The reload loop of `colloquy dev`.
   "studio/dev": { parts: { engine: "types" }, allowsNode: true },
   "agents/mcp": {
@@ -289,6 +299,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       "cards/experiments": "whole",
       "agents/adk": "whole",
       "studio/config": "whole",
+      "studio/testing": "whole",
       "agents/mcp": "whole",
       "agents/openai-facade": "whole",
       ui: "whole",

@@ -1,0 +1,98 @@
+import type { AgentCallReport } from "../../engine/index.ts";
+import { isObject } from "../../protocol/index.ts";
+import type { ConversationTurn } from "./conversation-turn.ts";
+
+type ToolCallReport = Extract<AgentCallReport, { kind: "tool" }>;
+
+/** A tool call: the name of the tool, or some members of the call. Only the given members are compared. */
+export type ExpectedCall =
+  | string
+  | (Pick<ToolCallReport, "tool"> &
+      Partial<Pick<ToolCallReport, "arguments" | "result" | "server" | "error">>);
+
+/**
+ * - `exact`: the expected calls, in this order, and no other tool calls
+ * - `in-order`: the expected calls in this order, between which other tool calls may occur
+ * - `any-order`: each expected call, in any order, and possibly other tool calls
+ */
+export type CallOrder = "exact" | "in-order" | "any-order";
+
+/**
+ * Throws an error with both lists if the tool calls of a turn differ from the expected calls. Each call satisfies at
+ * most one expectation.
+ */
+export function assertCalls(
+  { calls }: Pick<ConversationTurn, "calls">,
+  expected: readonly ExpectedCall[],
+  order: CallOrder = "exact",
+): void {
+  if (!calls)
+    throw new Error("The calls of an agent behind a URL are unknown; pass the agent itself to converse(…).");
+  const toolCalls = calls.filter(isToolCall);
+  if (satisfies(toolCalls, expected, order)) return;
+  throw new Error(
+    `The tool calls differ (${order}).\n  expected: ${renderList(expected.map(renderExpected))}\n  actual:   ${renderList(toolCalls.map(renderCall))}`,
+  );
+}
+
+function isToolCall(call: AgentCallReport): call is ToolCallReport {
+  return call.kind === "tool";
+}
+
+function satisfies(
+  calls: readonly ToolCallReport[],
+  expected: readonly ExpectedCall[],
+  order: CallOrder,
+): boolean {
+  if (order === "exact")
+    return calls.length === expected.length && calls.every((call, at) => matches(call, expected[at]));
+  if (order === "any-order") return assignEach(calls, expected, new Set());
+  let next = 0;
+  for (const call of calls) if (next < expected.length && matches(call, expected[next])) next++;
+  return next === expected.length;
+}
+
+/** Returns true if each expectation can have a call of its own. One call can satisfy several expectations. */
+function assignEach(
+  calls: readonly ToolCallReport[],
+  [first, ...rest]: readonly ExpectedCall[],
+  used: Set<number>,
+): boolean {
+  if (first === undefined) return true;
+  return calls.some((call, at) => {
+    if (used.has(at) || !matches(call, first)) return false;
+    return assignEach(calls, rest, new Set([...used, at]));
+  });
+}
+
+function matches(call: ToolCallReport, expected: ExpectedCall | undefined): boolean {
+  if (expected === undefined) return false;
+  if (typeof expected === "string") return call.tool === expected;
+  return Object.entries(expected).every(([name, value]) =>
+    isPartOf(value, call[name as keyof typeof expected]),
+  );
+}
+
+/** Returns true if `actual` has all members of `expected`, at every depth. Lists must have the same length. */
+function isPartOf(expected: unknown, actual: unknown): boolean {
+  if (Array.isArray(expected))
+    return (
+      Array.isArray(actual) &&
+      actual.length === expected.length &&
+      expected.every((item, at) => isPartOf(item, actual[at]))
+    );
+  if (!isObject(expected)) return Object.is(expected, actual);
+  return isObject(actual) && Object.entries(expected).every(([name, value]) => isPartOf(value, actual[name]));
+}
+
+function renderList(calls: readonly string[]): string {
+  return calls.length === 0 ? "none" : calls.join(", ");
+}
+
+function renderExpected(expected: ExpectedCall): string {
+  return typeof expected === "string" ? expected : renderCall(expected);
+}
+
+function renderCall({ tool, arguments: input }: Exclude<ExpectedCall, string>): string {
+  return input === undefined ? tool : `${tool}(${JSON.stringify(input)})`;
+}

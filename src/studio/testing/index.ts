@@ -1,0 +1,8 @@
+/**
+ * Conversations with agents for tests. `converse` talks to an agent in the process or behind a URL, and keeps what
+ * happened in each turn: states, answer, questions, artifacts, and the calls of models and tools.
+ */
+export { assertCalls, type CallOrder, type ExpectedCall } from "./assert-calls.ts";
+export { Conversation, type ConverseOptions, converse, type SimulatedUser } from "./converse.ts";
+export type { ConversationTurn, TokenUsage } from "./conversation-turn.ts";
+export { runTrials, type TrialReport } from "./run-trials.ts";
