@@ -53,7 +53,7 @@ export type {
   SweepReport,
 } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
-export type { RunSpan, RunTracing, TracedRun } from "./observer.ts";
+export type { RunSpan, RunTracing, TracedTask, TracedTurn } from "./observer.ts";
 export type { ServiceParameters } from "./caller.ts";
 export type {
   ArtifactReference,

@@ -230,23 +230,25 @@ function withListenerErrorsSuppressed<A>(listener: (seen: A) => void): (seen: A)
 
 /** Continues the traces of requests in the runs of agents. The engine itself records no spans. */
 export interface RunTracing {
-  /** Starts the span of an agent's run. */
-  startRun(run: TracedRun): RunSpan;
+  /** Starts the span of an agent's run, which handles the message of the turn. */
+  startRun(turn: TracedTurn, task: TracedTask): RunSpan;
 }
 
-/** The run of an agent that handles one message. */
-export interface TracedRun extends Pick<
-  ServiceParameters,
-  "traceparent" | "tracestate" | "requestTraceparent" | "parentTask"
-> {
-  readonly agentId: string;
-  /** Reports a call of the agent. Absent if nothing observes the calls. */
-  readonly reportCall?: Run["reportCall"];
-  readonly taskId: string;
-  readonly contextId: string;
+/** The turn of a traced run. */
+export interface TracedTurn {
+  readonly serviceParameters: ServiceParameters;
   readonly attempt: number;
   /** The earlier attempt, if a server process has stopped during the run. */
   readonly earlierRun: EarlierRun | undefined;
+  /** Returns a function that reports a call of the agent, or `undefined` if nothing observes the calls. */
+  findCallReporter(task: TracedTask): Run["reportCall"];
+}
+
+/** The task of a traced run. */
+export interface TracedTask {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly contextId: string;
 }
 
 /** An attempt at a turn that a stopped server process has started. */

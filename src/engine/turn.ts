@@ -17,7 +17,7 @@ import type { Clock } from "./clock.ts";
 import type { Committer } from "./committer.ts";
 import { guardAbortListeners } from "./guard-abort-listeners.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
-import type { EarlierRun, Observer, RunSpan, RunTracing } from "./observer.ts";
+import type { EarlierRun, Observer, RunSpan, RunTracing, TracedTask } from "./observer.ts";
 import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
 import { sleepUntil } from "./steps/sleep-until.ts";
@@ -153,7 +153,7 @@ export class Turn {
   readonly groupSize: number | undefined;
   /** The span of the agent's run. Undefined if runs are not traced, and while the turn waits in a queue. */
   span: RunSpan | undefined;
-  /** Time in milliseconds since 1970 at which the span began. */
+  /** Time in milliseconds since 1970 at which the span of a persisted turn began. */
   spanStartedAt: number | undefined;
   /** The traced attempt before this attempt. */
   earlierRun: EarlierRun | undefined;
@@ -285,25 +285,11 @@ export class Turn {
     this.#task = task;
     const { runTracing, clock, observer } = this.#context;
     if (!runTracing || this.span || this.#hasEnded) return;
-    const { scope, taskId, contextId } = task;
-    const { attempt, earlierRun } = this;
-    const { traceparent, tracestate, requestTraceparent, parentTask } = this.serviceParameters;
     try {
-      this.span = runTracing.startRun({
-        agentId: scope.agent,
-        taskId,
-        contextId,
-        attempt,
-        earlierRun,
-        reportCall: this.findCallReporter(task),
-        traceparent,
-        tracestate,
-        requestTraceparent,
-        parentTask,
-      });
-      this.spanStartedAt = clock.now();
+      this.span = runTracing.startRun(this, task);
+      if (this.isPersisted) this.spanStartedAt = clock.now();
     } catch (error) {
-      observer.onError?.({ where: "telemetry", error, taskId });
+      observer.onError?.({ where: "telemetry", error, taskId: task.taskId });
     }
   }
 
@@ -317,7 +303,7 @@ export class Turn {
   }
 
   /** Returns a function that reports the calls of the agent, or `undefined` if nothing observes the calls. */
-  findCallReporter({ scope, taskId }: TaskOfTurn): Run["reportCall"] {
+  findCallReporter({ scope, taskId }: TracedTask): Run["reportCall"] {
     const { observer } = this.#context;
     return observer.onAgentCall && ((call) => observer.onAgentCall?.({ scope, taskId, call }));
   }

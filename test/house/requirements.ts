@@ -349,6 +349,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "",
     "a turn ends by its agent, or by a limit on its silence or time, with a reason that its caller reads",
   ],
+  ["E25", "E", "", "a default server runs no code of the features that it does not use"],
   ["E26", "E", "", "the record and the console state only what was seen, and call the rest unknown"],
 
   // A2A 0.3 (section numbers of 0.3.0)

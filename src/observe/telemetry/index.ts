@@ -27,4 +27,10 @@ export type { RunningOtlpExport } from "./otlp-export-options.ts";
 export { addParentTask, findParentTask } from "./parent-task-metadata.ts";
 export { onTelemetryError } from "./telemetry-errors.ts";
 export type { TraceScope } from "./trace-scope.ts";
-export { getCurrentTraceScope, installTraceScopeStorage, runInTraceScope } from "./trace-scope.ts";
+export type { Tracer } from "./tracer.ts";
+export {
+  getCurrentTraceScope,
+  installTraceScopeStorage,
+  type RunningTask,
+  runInTraceScope,
+} from "./trace-scope.ts";

@@ -181,15 +181,14 @@ export function composeOperationHandler({
     decodeAndPerform(perform, authenticated, operation, encoded, description);
   const observe: DescribedOperationHandler = operationObserver
     ? (authenticated, operation, encoded, description) => {
+        if (!operationObserver.isActive) return decode(authenticated, operation, encoded, description);
         const { request } = authenticated;
         const { version: protocolVersion } = encoded;
         const started = { operation, protocolVersion, card: description, request };
         const observed = operationObserver.startOperation(started);
-        return observed
-          ? observed.run(() =>
-              decodeAndPerform(perform, authenticated, operation, encoded, description, observed),
-            )
-          : decode(authenticated, operation, encoded, description);
+        return observed.run(() =>
+          decodeAndPerform(perform, authenticated, operation, encoded, description, observed),
+        );
       }
     : decode;
   const handle: OperationHandler = (authenticated, operation, encoded) => {

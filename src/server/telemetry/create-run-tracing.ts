@@ -5,16 +5,20 @@ import {
   parseTraceContext,
   type TraceContext,
 } from "../../protocol/index.ts";
-import type { RunSpan, RunTracing, TracedRun } from "../../engine/index.ts";
+import type { RunSpan, RunTracing, TracedTask, TracedTurn } from "../../engine/index.ts";
+import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import {
   type buildAgentRunAttributes,
   type CardOfSpan,
   getTracer,
+  runInTraceScope,
+  type RunningTask,
   type SpanAttributes,
   type SpanError,
   type TracedSpan,
+  type Tracer,
+  type TraceScope,
 } from "../../observe/telemetry/index.ts";
-import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 
 interface RunTracingDependencies {
   /** Returns the card of an agent, if it is loaded. */
@@ -31,44 +35,57 @@ export function createRunTracing({
   buildRunAttributes,
   record,
 }: RunTracingDependencies): RunTracing {
-  return {
-    startRun(run) {
-      const { agentId, taskId, contextId, attempt, parentTask, reportCall } = run;
-      const card = findCard(agentId) ?? { name: agentId };
-      const earlierRun = parseTraceContext(run.earlierRun?.traceparent);
-      const lostSince = run.earlierRun?.lostSince;
-      const parent = findParent(run) ?? earlierRun ?? "none";
-      const links = earlierRun ? [earlierRun] : [];
-      const buildAttributes = (attemptOfSpan: number): SpanAttributes =>
-        buildRunAttributes({
-          card,
-          taskId,
-          contextId,
-          attempt: attemptOfSpan,
-          parentTaskId: parentTask?.taskId,
-        });
-      const tracer = getTracer();
-      // OpenTelemetry sends a span at its end, so that the span of a killed attempt is missing.
-      if (lostSince !== undefined)
-        tracer
-          .startSpan({
-            name: `invoke_agent ${card.name} (interrupted)`,
-            kind: "internal",
-            parent,
-            links,
-            startTimeMs: lostSince,
-            attributes: () => buildAttributes(attempt - 1),
-          })
-          .end({ type: "interrupted", message: "The server process stopped during the attempt." });
-      const span = tracer.startSpan({
-        name: `invoke_agent ${card.name}`,
-        kind: "internal",
-        parent,
-        links,
-        attributes: () => buildAttributes(attempt),
-        task: { taskId, agent: card.name, reportToolCall: reportCall, record },
+  const findAgentCard = (agentId: string): CardOfSpan => findCard(agentId) ?? { name: agentId };
+  const startSpan = (tracer: Tracer, turn: TracedTurn, task: TracedTask): TracedSpan => {
+    const { taskId, contextId, scope } = task;
+    const { attempt, serviceParameters } = turn;
+    const card = findAgentCard(scope.agent);
+    const earlierRun = parseTraceContext(turn.earlierRun?.traceparent);
+    const lostSince = turn.earlierRun?.lostSince;
+    const parent = findParent(turn) ?? earlierRun ?? "none";
+    const links = earlierRun ? [earlierRun] : [];
+    const buildAttributes = (attemptOfSpan: number): SpanAttributes =>
+      buildRunAttributes({
+        card,
+        taskId,
+        contextId,
+        attempt: attemptOfSpan,
+        parentTaskId: serviceParameters.parentTask?.taskId,
       });
-      return new AgentRunSpan(span);
+    // OpenTelemetry sends a span at its end, so that the span of a killed attempt is missing.
+    if (lostSince !== undefined)
+      tracer
+        .startSpan({
+          name: `invoke_agent ${card.name} (interrupted)`,
+          kind: "internal",
+          parent,
+          links,
+          startTimeMs: lostSince,
+          attributes: () => buildAttributes(attempt - 1),
+        })
+        .end({ type: "interrupted", message: "The server process stopped during the attempt." });
+    return tracer.startSpan({
+      name: `invoke_agent ${card.name}`,
+      kind: "internal",
+      parent,
+      links,
+      attributes: () => buildAttributes(attempt),
+      task: describeTask(turn, task),
+    });
+  };
+  const describeTask = (turn: TracedTurn, task: TracedTask): RunningTask => ({
+    taskId: task.taskId,
+    agent: findAgentCard(task.scope.agent).name,
+    reportToolCall: turn.findCallReporter(task),
+    record,
+  });
+  const unrecorded = { startSpan, describeTask };
+  return {
+    startRun(turn, task) {
+      const tracer = getTracer();
+      return tracer.records
+        ? new RecordedRunSpan(startSpan(tracer, turn, task))
+        : new UnrecordedRunSpan(turn, task, unrecorded);
     },
   };
 }
@@ -77,14 +94,14 @@ export function createRunTracing({
  * Returns the parent of a run: the span of the request, or the span of the caller. The span of the request is lost if
  * its process was killed, so that a later attempt is a child of the caller.
  */
-function findParent(run: TracedRun): TraceContext | undefined {
-  const { traceparent, tracestate, requestTraceparent, attempt } = run;
+function findParent({ serviceParameters, attempt }: TracedTurn): TraceContext | undefined {
+  const { traceparent, tracestate, requestTraceparent } = serviceParameters;
   const caller = parseTraceContext(traceparent, tracestate);
   const request = parseTraceContext(requestTraceparent, tracestate);
   return attempt > 1 ? (caller ?? request) : (request ?? caller);
 }
 
-class AgentRunSpan implements RunSpan {
+class RecordedRunSpan implements RunSpan {
   readonly #span: TracedSpan;
 
   constructor(span: TracedSpan) {
@@ -107,6 +124,50 @@ class AgentRunSpan implements RunSpan {
     if (this.#span.isRecording) this.#span.setAttributes({ "a2a.task.state": state });
     this.#span.end(describeOutcome(state, error));
   }
+}
+
+interface UnrecordedRunSpanDependencies {
+  readonly startSpan: (tracer: Tracer, turn: TracedTurn, task: TracedTask) => TracedSpan;
+  readonly describeTask: (turn: TracedTurn, task: TracedTask) => RunningTask;
+}
+
+/**
+ * The span of a run that nothing records. It creates its ids on first use, because most agents call no other agent. The
+ * span is also the trace scope of the agent's work.
+ */
+class UnrecordedRunSpan implements RunSpan, TraceScope {
+  readonly #turn: TracedTurn;
+  readonly #task: TracedTask;
+  readonly #dependencies: UnrecordedRunSpanDependencies;
+  #context: TraceContext | undefined;
+
+  constructor(turn: TracedTurn, task: TracedTask, dependencies: UnrecordedRunSpanDependencies) {
+    this.#turn = turn;
+    this.#task = task;
+    this.#dependencies = dependencies;
+  }
+
+  get context(): TraceContext {
+    return (this.#context ??= this.#dependencies.startSpan(getTracer(), this.#turn, this.#task).context);
+  }
+
+  get task(): RunningTask {
+    return this.#dependencies.describeTask(this.#turn, this.#task);
+  }
+
+  get traceparent(): string {
+    return formatTraceparent(this.context);
+  }
+
+  get tracestate(): string | undefined {
+    return this.context.tracestate;
+  }
+
+  run<T>(work: () => T): T {
+    return runInTraceScope(this, work);
+  }
+
+  end(): void {}
 }
 
 /** A canceled run is not a failure. The message of an error may contain secrets, unless it is an `A2AError`. */

@@ -48,24 +48,24 @@ export class OperationObserver {
     this.#onOperation = options.onOperation;
   }
 
-  /** Starts to observe a request, or returns `undefined` if neither spans nor metrics need the request. */
-  startOperation({
-    operation,
-    protocolVersion,
-    card,
-    request,
-  }: StartedOperation): ObservedOperation | undefined {
-    const tracer = this.#startsSpans ? getTracer() : undefined;
+  /** False if neither spans nor metrics need the requests. The program can register a tracer at any time. */
+  get isActive(): boolean {
+    return this.#onOperation !== undefined || (this.#startsSpans && getTracer().records);
+  }
+
+  /** Starts to observe a request. */
+  startOperation({ operation, protocolVersion, card, request }: StartedOperation): ObservedOperation {
+    const tracer = getTracer();
     // Without a recording tracer, the run of an agent is the child of the caller's span.
-    const span = tracer?.records
-      ? tracer.startSpan({
-          name: operation,
-          kind: "server",
-          parent: parseTraceContext(request.header("traceparent"), request.header("tracestate")) ?? "none",
-          attributes: () => buildA2ARequestAttributes({ operation, protocolVersion, card, params: {} }),
-        })
-      : undefined;
-    if (!span && !this.#onOperation) return undefined;
+    const span =
+      this.#startsSpans && tracer.records
+        ? tracer.startSpan({
+            name: operation,
+            kind: "server",
+            parent: parseTraceContext(request.header("traceparent"), request.header("tracestate")) ?? "none",
+            attributes: () => buildA2ARequestAttributes({ operation, protocolVersion, card, params: {} }),
+          })
+        : undefined;
     const onOperation = this.#onOperation;
     const startMs = performance.now();
     return new ObservedOperation(

@@ -1,0 +1,82 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { afterEach, expect, it, vi } from "vitest";
+import { agent } from "../../agents/adapters/index.ts";
+import { createLogObserver } from "../../observe/logging/index.ts";
+import type { Observer } from "../../engine/index.ts";
+import { getTracer, type TraceScope } from "../../observe/telemetry/index.ts";
+import { createServer, type Server } from "../index.ts";
+import { OperationObserver } from "./operation-observer.ts";
+
+const chunks = agent({ name: "chunks", description: "Sends chunks, or fails" }, async function* ({ text }) {
+  if (text === "fail") throw new Error("The model has no key.");
+  yield "one ";
+  yield "two";
+});
+
+let server: Server;
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await server.close({ graceMs: 0 });
+});
+
+/** Serves with the default log, and returns the names of the listeners that the server calls, in order. */
+function serveWithSpiedLog(): { readonly calls: string[]; readonly lines: string[] } {
+  const calls: string[] = [];
+  const lines: string[] = [];
+  const log = createLogObserver({ format: "json", write: (line) => lines.push(line) });
+  const spied = Object.entries(log).map(([name, listener]: [string, (seen: never) => void]) => [
+    name,
+    (seen: never): void => {
+      calls.push(name);
+      listener(seen);
+    },
+  ]);
+  server = createServer(chunks, { store: "memory", observer: Object.fromEntries(spied) as Observer });
+  return { calls, lines };
+}
+
+async function send(method: "SendMessage" | "SendStreamingMessage", text: string): Promise<string> {
+  const message = { messageId: `${method} ${text}`, role: "ROLE_USER", parts: [{ text }] };
+  const response = await server.fetch(
+    new Request("http://127.0.0.1/", {
+      method: "POST",
+      headers: { "content-type": "application/json", "a2a-version": "1.0" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { message } }),
+    }),
+  );
+  return await response.text();
+}
+
+it("a message to a default server calls no listener, and starts no span [E25]", async () => {
+  const { calls } = serveWithSpiedLog();
+  // The first request opens the store.
+  await send("SendMessage", "first");
+  calls.length = 0;
+  const startSpan = vi.spyOn(getTracer(), "startSpan");
+  const startOperation = vi.spyOn(OperationObserver.prototype, "startOperation");
+  const runInScope = vi.spyOn(AsyncLocalStorage.prototype, "run");
+
+  expect(await send("SendMessage", "Hello")).toContain("TASK_STATE_COMPLETED");
+  expect(await send("SendStreamingMessage", "Hello")).toContain("TASK_STATE_COMPLETED");
+
+  expect(calls).toEqual([]);
+  expect(startSpan).not.toHaveBeenCalled();
+  expect(startOperation).not.toHaveBeenCalled();
+  // The scope of the agent's calls to other agents is part of each turn, but its ids do not exist yet.
+  expect(runInScope).toHaveBeenCalledTimes(2);
+});
+
+it("the ids of a trace are created once, when something reads them [E25]", async () => {
+  const { calls, lines } = serveWithSpiedLog();
+  await send("SendMessage", "first");
+  const startSpan = vi.spyOn(getTracer(), "startSpan");
+  const runInScope = vi.spyOn(AsyncLocalStorage.prototype, "run");
+
+  expect(await send("SendMessage", "fail")).toContain("TASK_STATE_FAILED");
+
+  expect(calls).toEqual(["onError"]);
+  expect(startSpan).toHaveBeenCalledTimes(1);
+  const scope = runInScope.mock.calls[0]?.[0] as TraceScope;
+  expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({ traceId: scope.context.traceId });
+  expect(startSpan).toHaveBeenCalledTimes(1);
+});
