@@ -59,8 +59,6 @@ export interface StoreSize {
   readonly usedBytes: number;
   /** Bytes of the store's files that contain no data. New data reuses these bytes. */
   readonly freeBytes: number;
-  /** True if the store can return free bytes to the file system while a server uses the store. */
-  readonly canShrink: boolean;
 }
 
 /** Numbers of tasks that a store deleted in order to observe its limits. */

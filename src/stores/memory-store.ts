@@ -120,7 +120,7 @@ export class MemoryStore implements ServerStore {
         return true;
       }),
     deleteRemnants: async () => false,
-    measureSize: async () => ({ usedBytes: this.#stoppedTasks.totalSize, freeBytes: 0, canShrink: false }),
+    measureSize: async () => ({ usedBytes: this.#stoppedTasks.totalSize, freeBytes: 0 }),
     returnFreeSpace: async () => false,
     flushDeletions: async () => {},
     sweepClock: {

@@ -13,9 +13,9 @@ export function createStoreInfoCommand(context: CliContext): Command {
     const state = server && (server.info?.state ?? "unresponsive");
     // Only the server can read a file that was removed or damaged.
     const lost = server?.info?.state === "lost" ? server.info : undefined;
-    const { usedBytes, freeBytes, canShrink } = lost ?? (await measureSqliteFile(file));
+    const { usedBytes, freeBytes } = lost ?? (await measureSqliteFile(file));
     output.writeResult(
-      { file, usedBytes, freeBytes, canShrink, serverProcess: pid ?? null, state: state ?? null },
+      { file, usedBytes, freeBytes, serverProcess: pid ?? null, state: state ?? null },
       {
         File: file,
         Used: formatBytes(usedBytes),
@@ -24,9 +24,5 @@ export function createStoreInfoCommand(context: CliContext): Command {
         ...(state && { State: state }),
       },
     );
-    if (!canShrink)
-      output.writeHint(
-        "the file cannot shrink while it is in use: stop the server, and run colloquy store compact",
-      );
   });
 }

@@ -54,10 +54,10 @@ describe("colloquy store", () => {
   it("info shows the size and the server process, with and without a server", async () => {
     await send(await startServer(), "echo hello");
     const info = await runStoreJson("info");
-    expect(info).toMatchObject({ file, serverProcess: process.pid, canShrink: true, state: "healthy" });
+    expect(info).toMatchObject({ file, serverProcess: process.pid, state: "healthy" });
     expect(info["usedBytes"]).toBeGreaterThan(4096);
     await stopServer();
-    expect(await runStoreJson("info")).toMatchObject({ serverProcess: null, canShrink: true, state: null });
+    expect(await runStoreJson("info")).toMatchObject({ serverProcess: null, state: null });
   });
 
   it("info shows that the store is failing while another program has locked the file", async () => {
@@ -117,23 +117,6 @@ describe("colloquy store", () => {
     if (mode === "without") await stopServer();
     expect(await runStoreJson("compact")).toMatchObject({ freeBytes: 0 });
     expect(statSync(file).size).toBeLessThan(200_000);
-  });
-
-  it("compact shrinks a file of an earlier version only without a running server", async () => {
-    const old = new DatabaseSync(file);
-    old.exec("PRAGMA auto_vacuum = NONE; CREATE TABLE other (text TEXT);");
-    old.exec(`INSERT INTO other VALUES ('${"x".repeat(1_000_000)}'); DELETE FROM other;`);
-    old.close();
-    const client = await startServer();
-    const id = await send(client, "echo hello");
-    const { code, err } = await runStore("compact");
-    expect(code).toBe(3);
-    expect(err).toContain("Stop the server");
-    await stopServer();
-    expect(await runStoreJson("compact")).toMatchObject({ freeBytes: 0 });
-    expect(statSync(file).size).toBeLessThan(300_000);
-    expect((await (await startServer()).tasks.get(id)).id).toBe(id);
-    expect(await runStoreJson("info")).toMatchObject({ canShrink: true });
   });
 
   it.each(["with", "without"])(

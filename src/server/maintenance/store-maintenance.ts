@@ -149,13 +149,7 @@ export class StoreMaintenanceService implements StoreMaintenance {
   }
 
   async #measureSize(): Promise<StoreSize> {
-    return (
-      (await this.#options.store.deletionStore?.measureSize()) ?? {
-        usedBytes: 0,
-        freeBytes: 0,
-        canShrink: false,
-      }
-    );
+    return (await this.#options.store.deletionStore?.measureSize()) ?? { usedBytes: 0, freeBytes: 0 };
   }
 
   async #requireRetention(): Promise<RetentionService> {

@@ -84,11 +84,7 @@ export class DurableObjectStore implements ServerStore {
     deleteEvents: (tasks, options) => this.#write(({ deleter }) => deleter.deleteEvents(tasks, options)),
     deleteTasks: (tasks, options) => this.#write(({ deleter }) => deleter.deleteTasks(tasks, options)),
     deleteRemnants: (options) => this.#write(({ deleter }) => deleter.deleteRemnants(options)),
-    measureSize: async () => ({
-      usedBytes: this.#storage.sql.databaseSize,
-      freeBytes: 0,
-      canShrink: false,
-    }),
+    measureSize: async () => ({ usedBytes: this.#storage.sql.databaseSize, freeBytes: 0 }),
     returnFreeSpace: async () => false,
     flushDeletions: () => this.#storage.sync(),
     sweepClock: {

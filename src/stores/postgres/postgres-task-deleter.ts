@@ -126,7 +126,7 @@ export class PostgresTaskDeleter implements TaskDeletionStore {
 
   async measureSize(): Promise<StoreSize> {
     const [row] = await this.#connection.query(MEASURE_SIZE, []);
-    return { usedBytes: row?.bytes ?? 0, freeBytes: 0, canShrink: false };
+    return { usedBytes: row?.bytes ?? 0, freeBytes: 0 };
   }
 
   returnFreeSpace(): Promise<boolean> {

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { StoreMigrationListener, StoreMigrationReport } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
+import { measureDatabaseSize, readPragma } from "./database-size.ts";
 import {
   assertKnownSchemaVersion,
   createUnreleasedSchemaError,
@@ -61,7 +62,7 @@ export function migrateEarlierFile(
     const fromVersion = readSchemaVersion(db, file);
     if (fromVersion === 0 || fromVersion === SCHEMA_VERSION) return;
     const startedAt = performance.now();
-    const bytes = measureUsedBytes(db);
+    const bytes = measureDatabaseSize(db).usedBytes;
     const backupFile = backUp ? `${file}.schema-${fromVersion}.bak` : undefined;
     const migration = { store, fromVersion, toVersion: SCHEMA_VERSION, backupFile, bytes };
     let reportedAt = -Infinity;
@@ -90,14 +91,6 @@ function readSchemaVersion(db: DatabaseSync, path: string): number {
     throw createUnreleasedSchemaError(path, `move the file away: mv ${path} ${path}.old`);
   assertKnownSchemaVersion(version, path);
   return version;
-}
-
-function readPragma(db: DatabaseSync, name: string): number {
-  return db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
-}
-
-function measureUsedBytes(db: DatabaseSync): number {
-  return (readPragma(db, "page_count") - readPragma(db, "freelist_count")) * readPragma(db, "page_size");
 }
 
 function assertRoomForBackup(file: string, bytes: number): void {

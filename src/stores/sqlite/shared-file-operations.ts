@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "
 import { dirname } from "node:path";
 import type { StoreSize } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
+import { measureDatabaseSize } from "./database-size.ts";
 import { syncFolder } from "./sync-folder.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 
@@ -58,16 +59,7 @@ function assertMissing(path: string, remedy: string): void {
 
 /** Resolves with the size of the store in a SQLite file that another process may use. */
 export function measureSqliteFile(path: string): Promise<StoreSize> {
-  return withReadOnlyDatabase(path, (db) => {
-    const readPragma = (name: string): number => db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
-    const pageSize = readPragma("page_size");
-    const freePages = readPragma("freelist_count");
-    return {
-      usedBytes: (readPragma("page_count") - freePages) * pageSize,
-      freeBytes: freePages * pageSize,
-      canShrink: readPragma("auto_vacuum") === 2,
-    };
-  });
+  return withReadOnlyDatabase(path, measureDatabaseSize);
 }
 
 /**

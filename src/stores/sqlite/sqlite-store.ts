@@ -148,7 +148,7 @@ export class SqliteStore implements ServerStore {
 
   /**
    * Rebuilds the entire file without free space. The call blocks the event loop until the file is rebuilt, so
-   * use it only while no server uses the store. Files of earlier versions can then also shrink in use.
+   * use it only while no server uses the store.
    */
   rebuildFile(): void {
     const { file } = this.#connection.requireOpen();

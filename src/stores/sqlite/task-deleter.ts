@@ -9,6 +9,7 @@ import type {
 import { isInterrupted, isTerminal, TASK_STATES, type TaskState } from "../../protocol/index.ts";
 import { deleteInOrder } from "../delete-in-order.ts";
 import { buildUnionSql } from "./build-union-sql.ts";
+import { measureDatabaseSize, readPragma } from "./database-size.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
 import { decodeState, decodeTime, encodeState, encodeTime } from "./status-columns.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
@@ -212,13 +213,7 @@ export class TaskDeleter {
   }
 
   measureSize(): StoreSize {
-    const pageSize = this.#readPragma("page_size");
-    const free = this.#readPragma("freelist_count");
-    return {
-      usedBytes: (this.#readPragma("page_count") - free) * pageSize,
-      freeBytes: free * pageSize,
-      canShrink: this.#readPragma("auto_vacuum") === AUTO_VACUUM_INCREMENTAL,
-    };
+    return measureDatabaseSize(this.#db);
   }
 
   /**
@@ -226,12 +221,13 @@ export class TaskDeleter {
    * within a transaction.
    */
   returnFreeSpace({ budgetMs, all }: { readonly budgetMs: number; readonly all: boolean }): boolean {
-    if (this.#readPragma("auto_vacuum") !== AUTO_VACUUM_INCREMENTAL) return false;
-    const pages = this.#readPragma("page_count");
+    // An application can have created the file with its own tables.
+    if (readPragma(this.#db, "auto_vacuum") !== AUTO_VACUUM_INCREMENTAL) return false;
+    const pages = readPragma(this.#db, "page_count");
     const kept = all ? 0 : Math.max(MIN_KEPT_FREE_PAGES, Math.floor(pages * KEPT_FREE_SHARE));
     const deadline = performance.now() + budgetMs;
     for (;;) {
-      const surplus = this.#readPragma("freelist_count") - kept;
+      const surplus = readPragma(this.#db, "freelist_count") - kept;
       if (surplus <= 0) return false;
       if (performance.now() >= deadline) return true;
       this.#db.exec(`PRAGMA incremental_vacuum(${Math.min(surplus, PAGES_PER_VACUUM_STATEMENT)})`);
@@ -252,10 +248,6 @@ export class TaskDeleter {
     if (coveredSeq === seq || size + tailSize > MAX_FOLDED_SIZE) return coveredSeq;
     this.#snapshotTable.upsert(key, seq, this.#snapshotTable.restoreTask(key).task);
     return seq;
-  }
-
-  #readPragma(name: string): number {
-    return this.#db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
   }
 }
 
