@@ -312,8 +312,8 @@ async function startAgentBeforeTask(
   const output = await readFirstAgentEvent(turn, () =>
     turn.startAgent(task, task.buildTaskWithMessage(turn.message)),
   );
-  // A turn that has exceeded a limit continues with a task that fails.
-  if (turn.limitReason) void turn.closeIterator(task, output.iterator);
+  // A turn that has exceeded a limit without a first event continues with a task that fails.
+  if (turn.limitReason && output.firstResult?.done) void turn.closeIterator(task, output.iterator);
   if (turn.hasEnded) {
     void turn.closeIterator(task, output.iterator);
     return { feed: task, turn };

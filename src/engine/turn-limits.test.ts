@@ -143,6 +143,33 @@ describe("the limit on the silence of an agent", () => {
     expect(run.run.signal.aborted).toBe(true);
   });
 
+  it("counts the time after a question if a message already waits for the end of the turn [E24]", async () => {
+    const { run, readAfter, engine } = await startTurn(
+      { maxSilenceMs: MINUTE_MS },
+      { whileWorking: "queue" },
+    );
+    void engine.sendMessage(createTestSendMessageRequest("more", { taskId: run.run.taskId }), alice);
+    await flushEventLoopForTest();
+    run.emit(inputRequiredTestEvent);
+    await readAfter(0);
+    await readAfter(MINUTE_MS);
+    expect(run.run.signal.aborted).toBe(true);
+  });
+
+  it("starts again with a WORKING status that repeats the state of the task [E24]", async () => {
+    const { run, readAfter, engine, agent } = await startTurn({ maxSilenceMs: MINUTE_MS });
+    run.emit(inputRequiredTestEvent).end();
+    const { id: taskId } = await readAfter(0);
+    void engine.sendMessage(createTestSendMessageRequest("this", { taskId }), alice);
+    const next = await agent.waitForRun(1);
+    for (let minute = 0; minute < 3; minute++) {
+      await readAfter(MINUTE_MS - 1);
+      next.emit(workingTestEvent);
+      await flushEventLoopForTest();
+    }
+    expect(next.run.signal.aborted).toBe(false);
+  });
+
   it("does not count a pause of the process, in which events may have arrived", async () => {
     const { run, readAfter, clock } = await startTurn({ maxSilenceMs: MINUTE_MS });
     clock.advance(10 * MINUTE_MS);
@@ -152,6 +179,14 @@ describe("the limit on the silence of an agent", () => {
     await readAfter(250);
     expect(run.run.signal.aborted).toBe(false);
     await readAfter(MINUTE_MS);
+    expect(run.run.signal.aborted).toBe(true);
+  });
+
+  it("ends the turn of a silent agent in a process that is always late [E24]", async () => {
+    const { run, clock } = await startTurn({ maxSilenceMs: MINUTE_MS });
+    clock.advance(2 * MINUTE_MS);
+    expect(run.run.signal.aborted).toBe(false);
+    clock.advance(2000);
     expect(run.run.signal.aborted).toBe(true);
   });
 
@@ -198,6 +233,19 @@ describe("the limit on the silence of an agent", () => {
       expect(clock.pendingTimerCount).toBe(0);
     },
   );
+});
+
+it("keeps the result of an agent whose first event follows within the grace period [E24]", async () => {
+  const agent = new ScriptedAgent({ respondsWith: "either" });
+  const { engine, clock } = createEngineFixture({ agent, maxSilenceMs: MINUTE_MS, cancelGraceMs: GRACE_MS });
+  const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+  const run = await agent.waitForRun(0);
+  run.run.signal.addEventListener("abort", () =>
+    run.emit(createTestChunkEvent("part", false), completedTestEvent).end(),
+  );
+  clock.advance(MINUTE_MS);
+  await flushEventLoopForTest();
+  expect(readStatus(getTestResponseTask(await answer))).toBe("COMPLETED");
 });
 
 describe("the limit on the time of a turn", () => {

@@ -5,8 +5,8 @@ export interface TurnLimits {
   /**
    * Maximum time in milliseconds in which an agent shows no progress. Progress is an event, a finished step of `once`, a
    * reported call, or a call to `run.progress`. The time of `sleep` and `suspend`, of a queue, of a question to the user,
-   * and of a store that cannot commit does not count. At the limit, `run.signal` aborts. The task is FAILED with the
-   * reason once the agent has stopped, or after `cancelGraceMs`. `Infinity` sets no limit. Default: 1,800,000 (30
+   * and of an agent that waits for the store does not count. At the limit, `run.signal` aborts. The task is FAILED with
+   * the reason once the agent has stopped, or after `cancelGraceMs`. `Infinity` sets no limit. Default: 1,800,000 (30
    * minutes).
    */
   readonly maxSilenceMs?: number | undefined;
@@ -24,7 +24,7 @@ const MAX_DELAY_MS = 24 * 3_600_000;
 
 /**
  * If the event loop was blocked for longer than `LATE_MS`, events can wait that the process received in time. The watch
- * then checks the turns again after `RECHECK_MS`.
+ * then checks the turns again after `RECHECK_MS`, also if this check is late.
  */
 const LATE_MS = 1000;
 const RECHECK_MS = 250;
@@ -46,6 +46,7 @@ export class TurnWatch {
   readonly #limits: ResolvedLimits;
   readonly #timers = new Set<TurnTimer>();
   #checkAt = Infinity;
+  #isRecheck = false;
   #cancelCheck: () => void = () => {};
 
   constructor(clock: Clock, limits: TurnLimits) {
@@ -76,6 +77,7 @@ export class TurnWatch {
     if (this.#timers.size > 0) return;
     this.#cancelCheck();
     this.#checkAt = Infinity;
+    this.#isRecheck = false;
   }
 
   /** Ensures that the watch checks all turns at the time `dueAt` at the latest. */
@@ -89,7 +91,9 @@ export class TurnWatch {
 
   #check(): void {
     const now = this.now();
-    const isLate = now - this.#checkAt > LATE_MS;
+    // The process has read the waiting events since the earlier check. A process that is always late must check, too.
+    const isLate = !this.#isRecheck && now - this.#checkAt > LATE_MS;
+    this.#isRecheck = isLate;
     this.#checkAt = Infinity;
     if (isLate) return this.checkBefore(now + RECHECK_MS);
     for (const timer of this.#timers) {

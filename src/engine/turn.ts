@@ -406,16 +406,17 @@ export class Turn {
   #writeEvent(task: TaskOfTurn, yielded: AgentEvent): void {
     const converted = toTaskEventFromAgent(task, yielded, this.#context.generateId);
     const event = this.artifactRestart?.rewriteArtifactEvent(converted) ?? converted;
+    this.#timer?.noteProgress();
     if (this.#isRepeatedWorkingStatus(task, event)) return;
     const refusal = task.writeAgentEvent(event);
     if (refusal) {
       const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
       throw new A2AError("INVALID_AGENT_RESPONSE", text);
     }
-    this.#timer?.noteProgress();
     if (!("statusUpdate" in event)) return;
     this.#lastState = event.statusUpdate.status.state;
-    this.#setWaitingForUser(isInterrupted(this.#lastState));
+    // If a message waits for the end of the turn, the user has nothing to do.
+    this.#setWaitingForUser(isInterrupted(this.#lastState) && task.queuedTurnCount === 0);
   }
 
   /** The time in which a task waits for its user does not count, also if its agent is still running. */

@@ -15,7 +15,7 @@ export interface StepExecution {
   readonly idempotencyKey: string;
   /** Number of the current attempt at the turn, from 1. */
   readonly attempt: number;
-  /** Signal that aborts when the task is canceled or the server closes. */
+  /** Signal that aborts when the task is canceled, a time limit is exceeded, or the server closes. */
   readonly signal: AbortSignal;
 }
 
