@@ -125,6 +125,52 @@ describe("discover", () => {
     ]);
   });
 
+  it("reports a card that verifyCard rejects and a nested catalog that cannot be read, and reads the others", async () => {
+    const { url } = await serveJson({
+      [AI_CATALOG]: () =>
+        buildCatalog(
+          buildEntry("/bad.json"),
+          { ...buildEntry("/missing.json", CATALOG_TYPE), displayName: "Gone" },
+          buildEntry("/card.json"),
+        ),
+      "/bad.json": (origin) => ({ ...buildTestAgentCard(origin), name: "Bad" }),
+      "/card.json": buildTestAgentCard,
+    });
+    const verifyCard = (card: unknown): void => {
+      if ((card as { name: string }).name === "Bad") throw new Error("not signed");
+    };
+    expect(await discover(url, { verifyCard })).toMatchObject([
+      { card: undefined, error: { message: `${url}/bad.json: not signed` } },
+      { name: "Gone", cardUrl: undefined, error: { reason: "INVALID_AGENT_RESPONSE" } },
+      { name: "Raw", error: undefined },
+    ]);
+  });
+
+  it("finds the agent of a host that redirects unknown paths", async () => {
+    const { url } = await startRequestRecordingTestServer((response, request) => {
+      if (request.url === CARD_PATH) sendTestJsonResponse(response, buildTestAgentCard(url));
+      else response.writeHead(302, { location: "/login" }).end();
+    });
+    expect(getNames(await discover(url))).toEqual(["Raw"]);
+  });
+
+  it.each(["javascript:alert(1)", "data:application/json,{}", "blob:http://127.0.0.1/x"])(
+    "ignores an entry with the URL %s",
+    async (entryUrl) => {
+      const { url } = await serveJson({ [AI_CATALOG]: () => buildCatalog(buildEntry(entryUrl)) });
+      expect(await discover(url, { trustedOrigins: "any" })).toEqual([]);
+    },
+  );
+
+  it("cuts a long name between code points", async () => {
+    const displayName = `${"x".repeat(999)}😀`;
+    const { url } = await serveJson({
+      [AI_CATALOG]: () => buildCatalog({ ...buildEntry("/card.json"), displayName }),
+      "/card.json": buildTestAgentCard,
+    });
+    expect(getNames(await discover(url))).toEqual(["x".repeat(999)]);
+  });
+
   it("reads the API catalog of a host without an AI catalog (RFC 9727)", async () => {
     const { url } = await serveJson({
       [API_CATALOG]: () => ({

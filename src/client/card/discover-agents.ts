@@ -1,4 +1,10 @@
-import { A2AError, type AgentCard, isObject, stripTrailingCharacters } from "../../protocol/index.ts";
+import {
+  A2AError,
+  type AgentCard,
+  isObject,
+  stripTrailingCharacters,
+  truncateText,
+} from "../../protocol/index.ts";
 import { createTimeoutError, withDeadline } from "../http/deadline.ts";
 import { readBoundedText } from "../http/fetch-without-redirects.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
@@ -18,7 +24,7 @@ export interface DiscoveredAgent {
   readonly description: string | undefined;
   /** The agent card, unless it has another origin than its catalog, or cannot be read. */
   readonly card: AgentCard | undefined;
-  /** The reason why the agent card cannot be read. */
+  /** The reason why the agent card, or a nested catalog, cannot be read. */
   readonly error: A2AError | undefined;
 }
 
@@ -40,6 +46,8 @@ interface CatalogEntry {
   readonly catalogUrl: string;
   readonly name: string | undefined;
   readonly description: string | undefined;
+  /** The reason why a nested catalog cannot be read. */
+  readonly error?: A2AError;
 }
 
 /**
@@ -71,14 +79,16 @@ export async function discoverAgents(
 
 async function readEntryCard(
   options: CardFetchOptions,
-  { cardUrl, inlineCard, catalogUrl, name, description }: CatalogEntry,
+  entry: CatalogEntry,
   trustedOrigins: TrustedOrigins,
   signal: AbortSignal | undefined,
 ): Promise<DiscoveredAgent> {
+  const { cardUrl, inlineCard, catalogUrl, name, description } = entry;
   let card: AgentCard | undefined;
-  let error: A2AError | undefined;
+  let { error } = entry;
   try {
-    if (cardUrl === undefined) card = await decodeInlineCard(options, inlineCard, catalogUrl);
+    if (error) card = undefined;
+    else if (cardUrl === undefined) card = await decodeInlineCard(options, inlineCard, catalogUrl);
     else if (isTrustedUrl(cardUrl, catalogUrl, trustedOrigins))
       card = (
         await fetchCardBeforeDeadline(options, cardUrl, signal, (deadline) =>
@@ -86,8 +96,7 @@ async function readEntryCard(
         )
       ).card;
   } catch (thrown) {
-    if (!(thrown instanceof A2AError)) throw thrown;
-    error = thrown;
+    error = toEntryError(thrown, cardUrl ?? catalogUrl, signal);
   }
   return {
     cardUrl,
@@ -96,6 +105,15 @@ async function readEntryCard(
     card,
     error,
   };
+}
+
+/** Returns the error of an entry, which must not hide the other entries. Throws the reason of an aborted search. */
+function toEntryError(thrown: unknown, url: string, signal: AbortSignal | undefined): A2AError {
+  if (signal?.aborted) throw thrown;
+  if (thrown instanceof A2AError) return thrown;
+  // For example, `verifyCard` has rejected the card.
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  return new A2AError("INVALID_AGENT_RESPONSE", `${url}: ${reason}`, { cause: thrown });
 }
 
 async function decodeInlineCard(
@@ -129,23 +147,47 @@ async function readAiCatalogs(
   for (let catalog = catalogs.shift(); catalog; catalog = catalogs.shift()) {
     for (const item of listMembers(catalog.json, "entries")) {
       const type = item["type"] ?? item["mediaType"];
-      const url = typeof item["url"] === "string" ? URL.parse(item["url"], catalog.url)?.href : undefined;
+      const url = parseHttpUrl(item["url"], catalog.url);
       if (type === CARD_TYPE && (url !== undefined || item["data"] !== undefined))
-        entries.push({
-          cardUrl: url,
-          inlineCard: item["data"],
-          catalogUrl: catalog.url,
-          name: toText(item["displayName"]),
-          description: toText(item["description"]),
-        });
+        entries.push({ ...toNamedEntry(item, catalog.url), cardUrl: url, inlineCard: item["data"] });
       const isNew = url !== undefined && !knownUrls.has(url) && knownUrls.size < MAX_CATALOGS;
       if (type !== CATALOG_TYPE || !isNew || !isTrustedUrl(url, root.url, [])) continue;
       knownUrls.add(url);
-      const nested = await readJson(options, url, signal);
-      if (isAiCatalog(nested)) catalogs.push({ url, json: nested });
+      const nested = await readNestedCatalog(options, url, signal);
+      if (nested instanceof A2AError) entries.push({ ...toNamedEntry(item, catalog.url), error: nested });
+      else catalogs.push({ url, json: nested });
     }
   }
   return entries;
+}
+
+function toNamedEntry(item: Record<string, unknown>, catalogUrl: string): CatalogEntry {
+  const name = toText(item["displayName"]);
+  return {
+    cardUrl: undefined,
+    inlineCard: undefined,
+    catalogUrl,
+    name,
+    description: toText(item["description"]),
+  };
+}
+
+/** Resolves with the nested catalog at a URL, or with the reason why it cannot be read. */
+async function readNestedCatalog(
+  options: CardFetchOptions,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<Record<string, unknown> | A2AError> {
+  try {
+    const json = await readJson(options, url, signal);
+    if (isAiCatalog(json)) return json;
+    return new A2AError(
+      "INVALID_AGENT_RESPONSE",
+      `Found no AI catalog at ${url}, which another catalog names.`,
+    );
+  } catch (thrown) {
+    return toEntryError(thrown, url, signal);
+  }
 }
 
 /** AI Catalog 0.9 is the candidate for 1.0. Earlier drafts call `type` `mediaType`. */
@@ -170,9 +212,9 @@ async function readApiCatalog(
     ["service-desc", "service-meta", "describedby"].flatMap((relation) => listMembers(context, relation)),
   );
   const cardUrls = links.flatMap(({ href, type }) => {
-    const url = typeof href === "string" ? URL.parse(href, catalog.url) : null;
-    if (!url) return [];
-    return type === CARD_TYPE || /\/agent(?:-card)?\.json$/.test(url.pathname) ? [url.href] : [];
+    const url = parseHttpUrl(href, catalog.url);
+    if (url === undefined) return [];
+    return type === CARD_TYPE || /\/agent(?:-card)?\.json$/.test(new URL(url).pathname) ? [url] : [];
   });
   if (cardUrls.length === 0) return undefined;
   return [...new Set(cardUrls)].map((cardUrl) => ({
@@ -201,7 +243,7 @@ async function readFirstJson(
   return undefined;
 }
 
-/** Resolves with the JSON at a URL, or with `undefined` if the server has no JSON there. */
+/** Resolves with the JSON at a URL, or with `undefined` if the server has no JSON there, or redirects the request. */
 async function readJson(
   { transportOptions, timeoutMs }: CardFetchOptions,
   url: string,
@@ -211,7 +253,8 @@ async function readJson(
     createTimeoutError(`Read no catalog at ${url}`, timeoutMs, "Raise timeouts.connectMs");
   return await withDeadline(timeoutMs, signal, createError, async (deadline) => {
     const request = { method: "GET", url, accept: ACCEPTED_TYPES, signal: deadline } as const;
-    const response = await sendRequest(transportOptions, request);
+    const response = await sendRequest(transportOptions, request).catch(ignoreRedirect);
+    if (!response) return undefined;
     if (response.ok)
       return parseJsonOrUndefined(
         await readBoundedText(limitCardBytes(transportOptions), response, deadline),
@@ -221,11 +264,22 @@ async function readJson(
   });
 }
 
+/** Hosts redirect unknown paths, for example to a page for people. */
+function ignoreRedirect(error: unknown): undefined {
+  if (!(error instanceof A2AError) || error.reason !== "INVALID_AGENT_RESPONSE") throw error;
+}
+
+/** Users can show the URL as a link, so it must have no other scheme, such as `javascript:`. */
+function parseHttpUrl(value: unknown, base: string): string | undefined {
+  const url = typeof value === "string" ? URL.parse(value, base) : null;
+  return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
+}
+
 function listMembers(json: Record<string, unknown>, name: string): Record<string, unknown>[] {
   const value = json[name];
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function toText(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value.slice(0, 1000) : undefined;
+  return typeof value === "string" && value !== "" ? truncateText(value, 1000) : undefined;
 }
