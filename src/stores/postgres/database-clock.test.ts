@@ -102,6 +102,31 @@ describe.skipIf(reason)("the leases of nodes whose database sets its clock", () 
     await slowWatcher.end();
   });
 
+  it("of a turn that begins after a silence belong to a registered node [E11, E21]", async () => {
+    const stalled = new PostgresTaskLeases(pool, LEASE_MS, () => time);
+    const stall = async (): Promise<void> => {
+      await stalled.renew();
+      time += LEASE_MS;
+      await runTestSql(url, `DELETE FROM colloquy.node WHERE id = '${stalled.node}'`);
+    };
+    await runTestSql(url, "UPDATE colloquy.task SET lease_node = NULL");
+    await stall();
+    expect(await stalled.claim("echo", 10, "waiting")).toMatchObject([{ taskId }]);
+    expect(await store.turns.claim("echo", 10, "lost")).toEqual([]);
+    await stall();
+    const events = [createTestSubmittedTaskEvent("next")];
+    let nodes: unknown[] = [];
+    await stalled.recordCommit(
+      [createTestLogAppend("next", 0, events, { hasRunningTurn: true })],
+      async () => {
+        nodes = await runTestSql(url, `SELECT id FROM colloquy.node WHERE id = '${stalled.node}'`);
+        return [undefined];
+      },
+    );
+    expect(nodes).toEqual([{ id: stalled.node }]);
+    await stalled.end();
+  });
+
   it("do not end because the watching node was frozen [E11, E21]", async () => {
     await store.turns.renew();
     expect(await claimAfter(10 * LEASE_MS)).toEqual([]);

@@ -100,6 +100,7 @@ export class PostgresTaskLeases implements TurnStore {
   async claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]> {
     const statement =
       which === undefined ? CLAIM_TASKS : which === "lost" ? CLAIM_LOST_TASKS : CLAIM_WAITING_TASKS;
+    await this.#ensureRegistered();
     this.#pendingClaimCount++;
     const rows = await this.#connection
       .query(statement, [this.#node, encodeIdentifier(agent), limit])
@@ -180,6 +181,7 @@ export class PostgresTaskLeases implements TurnStore {
   ): Promise<readonly (AppendRefusal | undefined)[]> {
     this.#pendingCommits.add(batch);
     try {
+      if (batch.some(({ hasRunningTurn }) => hasRunningTurn)) await this.#ensureRegistered();
       const refusals = await commit();
       for (const [at, append] of batch.entries()) if (refusals[at] === undefined) this.#recordAppend(append);
       return refusals;
@@ -240,6 +242,14 @@ export class PostgresTaskLeases implements TurnStore {
     return [...this.#pendingCommits].some((batch) =>
       batch.some((append) => append.taskId === taskId && append.hasRunningTurn === hasRunningTurn),
     );
+  }
+
+  /**
+   * Registers the node again before it begins a turn, if it has not renewed its leases in time. Another node may have
+   * deleted its row, so that every node could claim the turn at once.
+   */
+  async #ensureRegistered(): Promise<void> {
+    if (this.getTimeUntilFence() <= 0) await this.extend();
   }
 
   /** Registers the node with the database, or extends its leases. */
