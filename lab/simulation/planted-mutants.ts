@@ -80,6 +80,12 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     replace: "    void turn.commitSteps().catch(() => {});\n",
   },
   {
+    name: "turns that hang",
+    file: "src/engine/turn-limits.ts",
+    find: "else timer.expire(now);",
+    replace: "",
+  },
+  {
     name: "release before the cleanup of an agent",
     file: "src/engine/turn.ts",
     find: "if (this.isAborted) await closing;",

@@ -13,7 +13,12 @@ export interface AgentPolicy {
   readonly meanPauseMs: number;
   /** True if agents yield another event after their abort, stop slowly, and continue after they have asked their user. */
   readonly endsSlowly: boolean;
+  /** True if some turns of the agent hang, so that only the limit on their silence ends them. */
+  readonly hangs: boolean;
 }
+
+/** Limit on the silence of agents that hang. Other agents pause for at most 20 mean pauses. */
+const HUNG_AGENT_SILENCE_MS = 15_000;
 
 /** Longest time in milliseconds that an agent takes to stop, and the longest time if it ends slowly. */
 const MAX_CLEANUP_MS = 200;
@@ -62,10 +67,16 @@ function drawSlowEnd(seed: number, messageId: string): SlowEnd {
   };
 }
 
+/** Draws the position at which a turn hangs, or `undefined`. */
+function drawHangPosition(seed: number, messageId: string): number | undefined {
+  const chance = new Chance(mixSeed(seed, 10, Number(messageId.slice(1))));
+  return chance.isTrue(0.2) ? chance.below(8) : undefined;
+}
+
 /** Creates an agent whose output depends only on the seed and on the message. */
 export function createScriptedAgent(
   seed: number,
-  { meanPauseMs, endsSlowly, ...policy }: AgentPolicy,
+  { meanPauseMs, endsSlowly, hangs, ...policy }: AgentPolicy,
   clock: Clock,
   startExecution: (taskId: string) => AgentExecution,
 ): Agent {
@@ -73,12 +84,13 @@ export function createScriptedAgent(
     const { messageId } = run.message;
     const { length, end, ignoresAbort, chance } = drawScript(seed, messageId);
     const slowEnd = endsSlowly ? drawSlowEnd(seed, messageId) : undefined;
+    const hangPosition = hangs ? drawHangPosition(seed, messageId) : undefined;
     const execution = startExecution(run.taskId);
     const drawPauseMs = (): number =>
       chance.isTrue(0.1) ? chance.between(0, 20 * meanPauseMs) : chance.between(0, 2 * meanPauseMs);
     const sleep = (ms = drawPauseMs()): Promise<void> =>
       new Promise((resolve, reject) => {
-        const cancel = clock.schedule(ms, resolve);
+        const cancel = ms === Infinity ? (): void => {} : clock.schedule(ms, resolve);
         if (ignoresAbort) return;
         const stop = (): void => {
           cancel();
@@ -92,6 +104,7 @@ export function createScriptedAgent(
       if (chance.isTrue(0.5)) yield { status: { state: "TASK_STATE_WORKING" } };
       const first = policy.afterRestart === "resume" ? countOutput(run, messageId) : 0;
       for (let position = first; position < length; position++) {
+        if (position === hangPosition) await sleep(Infinity);
         if (chance.isTrue(0.6)) await sleep();
         if (position % STEP_DISTANCE === 0) await executeStep(run, position, execution);
         const text = writeScriptOutput({ messageId, attempt: run.attempt, position });
@@ -123,7 +136,13 @@ export function createScriptedAgent(
       execution.isEnded = true;
     }
   };
-  return { ...policy, describe: () => ({ name: "script", description: "Follows a script." }), execute };
+  const limits = hangs ? { maxSilenceMs: HUNG_AGENT_SILENCE_MS } : {};
+  return {
+    ...policy,
+    ...limits,
+    describe: () => ({ name: "script", description: "Follows a script." }),
+    execute,
+  };
 }
 
 /** Executes a step, which takes some turns of the event loop. */
