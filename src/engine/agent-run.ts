@@ -2,9 +2,8 @@ import type { JsonObject, Message, SendMessageConfiguration, Task } from "../pro
 import type { Run } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import { createIdempotencyKey } from "./steps/idempotency-key.ts";
 import { assertValidWakeTime, sleepUntil } from "./steps/sleep-until.ts";
-import type { TurnOfSteps } from "./steps/turn-steps.ts";
+import { createIdempotencyKey, type TurnOfSteps } from "./steps/turn-steps.ts";
 import { createTurnEndedError } from "./task-errors.ts";
 import type { TaskOfTurn, Turn } from "./turn.ts";
 

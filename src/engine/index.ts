@@ -24,7 +24,6 @@ export type {
   Run,
 } from "./agent.ts";
 export type { StepExecution } from "./steps/turn-steps.ts";
-export type { FinishedStep } from "./steps/finished-step.ts";
 export type { Caller, TaskScope } from "./caller.ts";
 export type { ContextScope } from "./caller.ts";
 export { createContextIdInNamespace, isAgentInScope, isContextInScope } from "./caller.ts";
@@ -94,7 +93,7 @@ export type {
   TaskRequest,
   TaskRequestAnswer,
 } from "./nodes/node-store.ts";
-export type { ClaimedTask, TaskLease, TurnStore, UnfinishedTask } from "./turn-store.ts";
+export type { ClaimedTask, FinishedStep, TaskLease, TurnStore, UnfinishedTask } from "./turn-store.ts";
 export type {
   DeletableTask,
   StoppedTaskQuery,

@@ -3,9 +3,8 @@ import type { TaskScope } from "./caller.ts";
 import type { StoreHealth, StoreMigrationListener } from "./store-health.ts";
 import type { NodeStore } from "./nodes/node-store.ts";
 import type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
-import type { FinishedStep } from "./steps/finished-step.ts";
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
-import type { TurnStore } from "./turn-store.ts";
+import type { FinishedStep, TurnStore } from "./turn-store.ts";
 
 /** Events to append to the log of one task. The store appends either all or none of the events. */
 export interface LogAppend {

@@ -19,7 +19,7 @@ import { guardAbortListeners } from "./guard-abort-listeners.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import type { EarlierRun, Observer, RunSpan, RunTracing, TracedTask } from "./observer.ts";
 import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
-import type { FinishedStep } from "./steps/finished-step.ts";
+import type { FinishedStep } from "./turn-store.ts";
 import { sleepUntil } from "./steps/sleep-until.ts";
 import { TurnSteps } from "./steps/turn-steps.ts";
 import type { TaskStore } from "./task-store.ts";

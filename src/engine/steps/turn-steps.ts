@@ -1,7 +1,8 @@
-import type { FinishedStep } from "./finished-step.ts";
+import { computeSha256Hex } from "../../base/data-structures/index.ts";
+import type { FinishedStep } from "../turn-store.ts";
 import { decodeStepResult, encodeStepResult } from "./step-result.ts";
-import { createIdempotencyKey } from "./idempotency-key.ts";
 
+const IDEMPOTENCY_KEY_DIGITS = 32;
 const MAX_KEY_LENGTH = 256;
 /** Maximum total length of the keys and results of one turn, in characters. */
 const MAX_TOTAL_LENGTH = 64 * 2 ** 20;
@@ -121,4 +122,13 @@ function assertValidStepKey(key: string): void {
   throw new RangeError(
     `The step key ${JSON.stringify(key)} is invalid; use text of 1 to ${MAX_KEY_LENGTH} characters.`,
   );
+}
+
+/**
+ * Returns a key that is the same in every attempt at a turn, and that no other turn or step has. `stepKey` is absent in
+ * the key of the turn itself. The key consists of 32 hexadecimal digits, which all known services accept.
+ */
+export function createIdempotencyKey(taskId: string, turnSeq: number, stepKey?: string): string {
+  const identity = stepKey === undefined ? [taskId, turnSeq] : [taskId, turnSeq, stepKey];
+  return computeSha256Hex(JSON.stringify(identity)).slice(0, IDEMPOTENCY_KEY_DIGITS);
 }
