@@ -97,6 +97,21 @@ describe("the console of a server without authentication", () => {
   });
 });
 
+it.each(["", "assets/page-1.js"])(
+  "compresses the page and its files, if the browser accepts it: /%s",
+  async (path) => {
+    await start();
+    const readEncoding = async (accepted: string): Promise<string | null> => {
+      const response = await fetch(`${console.url}/console/${path}`, {
+        headers: { "accept-encoding": accepted },
+      });
+      expect((await response.text()).length).toBeGreaterThan(0);
+      return response.headers.get("content-encoding");
+    };
+    expect([await readEncoding("gzip, br"), await readEncoding("identity")]).toEqual(["gzip", null]);
+  },
+);
+
 describe("a console that allows no private hosts", () => {
   it.each([
     "http://127.0.0.1:4120",

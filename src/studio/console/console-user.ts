@@ -96,7 +96,7 @@ export function isLaunchToken(given: string, token: string | undefined): boolean
 
 /**
  * Throws PERMISSION_DENIED for a state-changing request with a session that does not come from the page, because browsers
- * send cookies by themselves. Browsers set the header Origin of such requests.
+ * add cookies to every request. Browsers set the header Origin of such requests.
  */
 export function assertOriginOfConsolePage({ method, headers }: Request, { host }: URL): void {
   if (SAFE_METHODS.has(method) || URL.parse(headers.get("origin") ?? "")?.host === host) return;

@@ -206,7 +206,7 @@ export function createConsole(options: ConsoleOptions = {}): Console {
     if (path.startsWith("api/"))
       return await respondToApi(path.slice("api/".length), request, authentication);
     page ??= options.loadPage?.() ?? loadConsolePage(name);
-    return findPageResponse(await page, path) ?? createNotFoundResponse();
+    return findPageResponse(await page, path, request) ?? createNotFoundResponse();
   }
 
   return {

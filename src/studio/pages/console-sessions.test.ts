@@ -99,7 +99,8 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
     const other = await openTab(page, `${test.url}/console/#/chat/reporter`);
     await send(other, "rivers");
     await other.waitForSelector("[data-testid=turn][data-status=ended]");
-    await (await openTab(page, other.url())).getByText("rivers").first().waitFor();
+    const shared = await openTab(page, other.url());
+    await expect.poll(() => shared.getByTestId("turn").innerText()).toContain("rivers");
     await page.context().close();
   });
 
@@ -110,6 +111,7 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
     await page.getByRole("link", { name: "Chat with reporter" }).click();
     await send(page, "tides");
     await page.waitForSelector("[data-testid=turn][data-status=ended]");
+    expect(page.url()).toContain("#/chat/reporter?context=");
     await page.close();
   });
 

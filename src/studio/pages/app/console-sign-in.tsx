@@ -80,16 +80,8 @@ export function ConsoleSignIn({ reason }: { readonly reason: string }): VNode {
 }
 
 function buildRequest(kind: CredentialKind, first: string, second: string): ConsoleSignInRequest {
-  switch (kind) {
-    case "token":
-      return { token: first };
-    case "bearer":
-      return { headers: { authorization: `Bearer ${first}` } };
-    case "basic":
-      return {
-        headers: { authorization: `Basic ${toBase64(new TextEncoder().encode(`${first}:${second}`))}` },
-      };
-    case "apiKey":
-      return { headers: { [first]: second } };
-  }
+  if (kind === "token") return { token: first };
+  if (kind === "apiKey") return { headers: { [first]: second } };
+  const basic = toBase64(new TextEncoder().encode(`${first}:${second}`));
+  return { headers: { authorization: kind === "bearer" ? `Bearer ${first}` : `Basic ${basic}` } };
 }

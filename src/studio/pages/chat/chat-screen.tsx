@@ -8,12 +8,12 @@ import { toSingleLine } from "../../../cards/index.ts";
 import type { ConsoleAgent } from "../../console-api/index.ts";
 import type { Part } from "../../../protocol/index.ts";
 import { FailureNotice, Notice } from "../parts/notice.tsx";
-import type { TrafficActions, TrafficSource } from "../source/traffic-source.ts";
+import { findQuestions } from "../task/find-questions.ts";
 import { chatDraft } from "./chat-draft.ts";
 import type { ChatTurn } from "./chat-turn.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationList } from "./conversation-list.tsx";
-import { type Conversation, openConversation, startConversation } from "./conversation.ts";
+import { type ChatSource, type Conversation, openConversation, startConversation } from "./conversation.ts";
 import { TurnView, useTurnAnnouncements } from "./turn-view.tsx";
 
 const NO_PARTS: readonly Part[] = [];
@@ -61,12 +61,11 @@ export function ChatScreen(): VNode {
 interface AgentChatProps {
   readonly agent: ConsoleAgent;
   readonly usableAgents: readonly ConsoleAgent[];
-  readonly source: TrafficSource & { readonly actions: TrafficActions };
+  readonly source: ChatSource;
 }
 
 function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
   const page = usePageState();
-  const { actions } = source;
   const routeContext = page.route.value.params["context"];
   const [conversation, setConversation] = useState(() => openConversation(agent.id, source, routeContext));
   const [draft, setDraft] = useState<{
@@ -77,6 +76,7 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
     referenceTaskIds: [],
   });
   const version = conversation.version.value;
+  useEffect(() => page.subscribeToLines((lines) => conversation.observe(lines)), [conversation]);
   // Back, Forward, and a link choose another conversation.
   useEffect(() => {
     if (routeContext !== undefined && routeContext !== conversation.contextId)
@@ -91,12 +91,12 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
   useEffect(() => {
     if (prepared?.agentId !== agent.id) return;
     chatDraft.value = undefined;
-    setConversation(startConversation(agent.id, actions, prepared.contextId));
+    setConversation(startConversation(agent.id, source, prepared.contextId));
     setDraft(prepared);
-  }, [prepared, agent.id, actions]);
+  }, [prepared, agent.id]);
 
   const startNew = (): void => {
-    setConversation(startConversation(agent.id, actions));
+    setConversation(startConversation(agent.id, source));
     setDraft({ parts: NO_PARTS, referenceTaskIds: [] });
     page.navigate("chat", [agent.id]);
   };
@@ -150,9 +150,15 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
         onEdit={edit}
         onSuggest={send}
       />
-      <Composer initialParts={draft.parts} onSend={send} />
+      <Composer initialParts={draft.parts} placeholder={findPlaceholder(last, agent)} onSend={send} />
     </div>
   );
+}
+
+/** A question without a form is answered in the composer. */
+function findPlaceholder(last: ChatTurn | undefined, { name }: ConsoleAgent): string {
+  if (!last?.isWaiting || findQuestions(last.task).length > 0) return "Message (Enter sends)";
+  return `Answer ${toSingleLine(name)} (Enter sends)`;
 }
 
 interface TranscriptProps {
@@ -165,22 +171,32 @@ interface TranscriptProps {
 
 function Transcript({ conversation, version, agent, onEdit, onSuggest }: TranscriptProps): VNode {
   const scroller = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
+  const [isFollowing, setIsFollowing] = useState(true);
+  const isFollowed = useRef(true);
+  const lastTop = useRef(0);
+  const follow = (isOn: boolean): void => {
+    isFollowed.current = isOn;
+    setIsFollowing(isOn);
+  };
+  const scrollToEnd = (): void => scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
   const { turns } = conversation;
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
     if (list.current === null) return undefined;
     // Markdown and images change the height after they are rendered.
     const observer = new ResizeObserver(() => {
-      if (isAtEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+      if (isFollowed.current) scrollToEnd();
     });
     observer.observe(list.current);
     return () => observer.disconnect();
   }, []);
-  const onScroll = (): void => {
-    const element = scroller.current;
-    if (element)
-      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOW_DISTANCE_PX;
+  // New content changes the distance from the end, so that only a movement upward means that the user reads.
+  const onScroll = ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
+    const { scrollTop, scrollHeight, clientHeight } = currentTarget;
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < FOLLOW_DISTANCE_PX;
+    if (isAtEnd) follow(true);
+    else if (scrollTop < lastTop.current) follow(false);
+    lastTop.current = scrollTop;
   };
   return (
     <div
@@ -206,11 +222,24 @@ function Transcript({ conversation, version, agent, onEdit, onSuggest }: Transcr
             turn={turn}
             conversation={conversation}
             isLast={index === turns.length - 1}
+            agentName={agent.name}
             version={version}
             onEdit={onEdit}
           />
         ))}
       </ol>
+      {!isFollowing && (
+        <button
+          type="button"
+          class="jump-to-latest"
+          onClick={() => {
+            follow(true);
+            scrollToEnd();
+          }}
+        >
+          ↓ Jump to the latest
+        </button>
+      )}
     </div>
   );
 }

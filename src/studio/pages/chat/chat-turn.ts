@@ -17,7 +17,8 @@ import { foldRecordedEvent } from "../task/fold-recorded-event.ts";
 
 /** Something that an agent sent during a turn, in the order of its first appearance. */
 export type TurnItem =
-  | { readonly kind: "message"; readonly message: Message }
+  /** A message of progress reports that the agent works. The next message replaces it for the reader. */
+  | { readonly kind: "message"; readonly message: Message; readonly isProgress: boolean }
   | { readonly kind: "artifact"; readonly artifactId: string }
   /** A model or tool call that the record of our server contains. */
   | { readonly kind: "work"; readonly line: ModelLine | ToolLine }
@@ -35,6 +36,8 @@ export class ChatTurn {
   status: TurnStatus = "sending";
   task: Task | undefined;
   error: string | undefined;
+  /** The error that the agent threw, if the server reports it to the user. */
+  cause: string | undefined;
   /** Id of the stream that is open. */
   call: string | undefined;
   /** Number of the last event in the log of the task, if the frames state numbers. */
@@ -103,20 +106,22 @@ export class ChatTurn {
       case "tool":
         this.items.push({ kind: "work", line });
         break;
+      case "turn":
+        this.cause = line.error ?? this.cause;
+        break;
       case "agent":
       case "event":
       case "loss":
       case "push":
       case "span":
-      case "turn":
       case "writer":
         break;
     }
   }
 
   /** Adds a message of the agent from a stored task. */
-  addStoredMessage(message: Message): void {
-    this.#addMessage(message);
+  addStoredMessage(message: Message, isProgress: boolean): void {
+    this.#addMessage(message, isProgress);
   }
 
   /** Adds the rest of a stored task to its last turn. */
@@ -185,18 +190,21 @@ export class ChatTurn {
       return;
     }
     if ("message" in event) this.#addMessage(event.message);
-    if ("statusUpdate" in event) this.#addMessage(event.statusUpdate?.status?.message);
+    if ("statusUpdate" in event) {
+      const { status } = event.statusUpdate;
+      this.#addMessage(status?.message, status?.state === "TASK_STATE_WORKING");
+    }
     if ("artifactUpdate" in event) this.#addArtifact(event.artifactUpdate?.artifact?.artifactId ?? "");
     if (this.task === undefined) this.task = createTaskFromUpdate(event);
     if (this.task === undefined) return;
     this.task = foldRecordedEvent(this.task, event) ?? this.task;
   }
 
-  #addMessage(message: Message | undefined): void {
+  #addMessage(message: Message | undefined, isProgress = false): void {
     if (message === undefined || message.role === "ROLE_USER" || this.#knownMessageIds.has(message.messageId))
       return;
     this.#knownMessageIds.add(message.messageId);
-    this.items.push({ kind: "message", message });
+    this.items.push({ kind: "message", message, isProgress });
   }
 
   #addArtifact(artifactId: string): void {
@@ -224,9 +232,11 @@ export function restoreTurns(task: Task, knownMessageIds: Set<string>): ChatTurn
     turns.push(turn);
     return turn;
   };
-  for (const message of task.history ?? []) {
+  const { history = [] } = task;
+  for (const [index, message] of history.entries()) {
     if (message.role === "ROLE_USER") addTurn(message);
-    else turns.at(-1)?.addStoredMessage(message);
+    // The history contains the messages of earlier states. The last one before the user's answer is a question.
+    else turns.at(-1)?.addStoredMessage(message, history[index + 1]?.role !== "ROLE_USER");
   }
   const last = turns.at(-1) ?? addTurn({ messageId: task.id, role: "ROLE_USER", parts: [] });
   last.addStoredTask(task);

@@ -9,6 +9,7 @@ import { formatBytes } from "../parts/byte-format.ts";
 interface ComposerProps {
   /** Parts with which the composer starts, for example of a message that the user sends again. */
   readonly initialParts: readonly Part[];
+  readonly placeholder: string;
   readonly onSend: (parts: readonly Part[]) => void;
 }
 
@@ -20,7 +21,7 @@ interface Attachment {
 }
 
 /** The field for a message: text, files, and data. Enter sends, and Shift+Enter starts a new line. */
-export function Composer({ initialParts, onSend }: ComposerProps): VNode {
+export function Composer({ initialParts, placeholder, onSend }: ComposerProps): VNode {
   const [text, setText] = useState("");
   const [data, setData] = useState<string>();
   const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
@@ -129,7 +130,8 @@ export function Composer({ initialParts, onSend }: ComposerProps): VNode {
           id={id}
           ref={field}
           rows={2}
-          placeholder="Message (Enter sends)"
+          dir="auto"
+          placeholder={placeholder}
           value={text}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
           onKeyDown={(event) => {

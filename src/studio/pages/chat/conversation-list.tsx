@@ -20,21 +20,21 @@ export function ConversationList({ agentId, currentContextId }: ConversationList
   const { source } = usePageState();
   const [conversations, setConversations] = useState<readonly ConsoleTaskSummary[]>();
   const [problem, setProblem] = useState<string>();
-  const load = (): void => {
-    source.listTasks({ agent: agentId, pageSize: LISTED_TASKS }).then(
-      ({ tasks }) => {
-        const byContext = Map.groupBy(tasks, ({ contextId }) => contextId);
-        // Tasks are sorted by time, newest first, so that the last one of a context began the conversation.
-        setConversations([...byContext.values()].flatMap((group) => group.at(-1) ?? []));
-      },
-      (error: unknown) => setProblem(formatError(error)),
-    );
+  const load = async (): Promise<void> => {
+    try {
+      const { tasks } = await source.listTasks({ agent: agentId, pageSize: LISTED_TASKS });
+      const byContext = Map.groupBy(tasks, ({ contextId }) => contextId);
+      // Tasks are sorted by time, newest first, so that the last one of a context began the conversation.
+      setConversations([...byContext.values()].flatMap((group) => group.at(-1) ?? []));
+    } catch (error) {
+      setProblem(formatError(error));
+    }
   };
   return (
     <details
       class="conversations"
       onToggle={({ currentTarget }) => {
-        if (currentTarget.open) load();
+        if (currentTarget.open) void load();
       }}
     >
       <summary>Conversations</summary>

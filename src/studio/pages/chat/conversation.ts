@@ -15,6 +15,11 @@ import { ChatTurn, restoreTurns } from "./chat-turn.ts";
 
 const MAX_RESUME_ATTEMPTS = 5;
 const FIRST_RESUME_DELAY_MS = 500;
+/** Maximum number of lines that wait for the first event of their task. */
+const MAX_WAITING_LINES = 100;
+
+/** A source that sends messages. */
+export type ChatSource = TrafficSource & { readonly actions: TrafficActions };
 
 /** Where a message belongs. */
 export interface MessageAddress {
@@ -28,17 +33,23 @@ export class Conversation {
   readonly agentId: string;
   readonly turns: ChatTurn[] = [];
   contextId: string | undefined;
-  readonly #actions: TrafficActions;
+  readonly #source: ChatSource;
   readonly #version = signal(0);
+  /** The report about a task can arrive before the first event of its stream. */
+  readonly #linesOfUnknownTasks: TrafficLine[] = [];
   readonly #knownMessageIds = new Set<string>();
   readonly #aborts = new Map<string, AbortController>();
   readonly #scheduleRender = createFrameScheduler(() => {
     this.#version.value += 1;
   });
 
-  constructor(agentId: string, actions: TrafficActions) {
+  constructor(agentId: string, source: ChatSource) {
     this.agentId = agentId;
-    this.#actions = actions;
+    this.#source = source;
+  }
+
+  get #actions(): TrafficActions {
+    return this.#source.actions;
   }
 
   /** Why the stored tasks cannot be shown, or `loading` until they are read. */
@@ -70,6 +81,19 @@ export class Conversation {
   /** Changes with each change of a turn. */
   get version(): ReadonlySignal<number> {
     return this.#version;
+  }
+
+  /** Adds what the server reports about the work on the tasks. The streams of the agent do not contain it. */
+  observe(lines: readonly TrafficLine[]): void {
+    for (const line of lines) {
+      if (line.kind !== "model" && line.kind !== "tool" && line.kind !== "turn") continue;
+      const turn = this.turns.findLast(({ task }) => task?.id === line.task_id);
+      if (turn) {
+        turn.addLine(line, performance.now());
+        this.#scheduleRender();
+      } else this.#linesOfUnknownTasks.push(line);
+    }
+    this.#linesOfUnknownTasks.splice(0, Math.max(0, this.#linesOfUnknownTasks.length - MAX_WAITING_LINES));
   }
 
   /** Sends a message and follows its turn. */
@@ -129,6 +153,7 @@ export class Conversation {
       for await (const lines of open(controller.signal)) {
         for (const line of lines) turn.addLine(line, performance.now());
         this.contextId = turn.task?.contextId ?? this.contextId;
+        if (turn.task) this.observe(this.#linesOfUnknownTasks.splice(0));
         this.#scheduleRender();
       }
       turn.end();
@@ -145,7 +170,11 @@ export class Conversation {
     const isConnectionLost =
       !(error instanceof Error && "reason" in error) || error.reason === "CONNECTION_LOST";
     if (task === undefined || turn.isTaskOver || !isConnectionLost || attempt > MAX_RESUME_ATTEMPTS) {
-      turn.fail(formatError(error));
+      // Servers refuse a subscription to a task that has ended in the meantime.
+      const stored = task && (await this.#source.readTask(this.agentId, task.id).catch(() => undefined));
+      if (stored) turn.addStoredTask(stored);
+      if (turn.isTaskOver) turn.end();
+      else turn.fail(formatError(error));
       return;
     }
     turn.status = "cut";
@@ -172,12 +201,12 @@ const MAX_RESTORED_TASKS = 50;
  */
 export function openConversation(
   agentId: string,
-  source: TrafficSource & { readonly actions: TrafficActions },
+  source: ChatSource,
   contextId: string | undefined,
 ): Conversation {
   const current = conversationsByAgent.get(agentId);
   if (current && (contextId === undefined || current.contextId === contextId)) return current;
-  const conversation = startConversation(agentId, source.actions, contextId);
+  const conversation = startConversation(agentId, source, contextId);
   if (contextId !== undefined) void conversation.load(readTasksOfContext(agentId, source, contextId));
   return conversation;
 }
@@ -199,12 +228,8 @@ async function readTasksOfContext(
 }
 
 /** Starts a new conversation with an agent, in the given context or in a new one. */
-export function startConversation(
-  agentId: string,
-  actions: TrafficActions,
-  contextId?: string,
-): Conversation {
-  const conversation = new Conversation(agentId, actions);
+export function startConversation(agentId: string, source: ChatSource, contextId?: string): Conversation {
+  const conversation = new Conversation(agentId, source);
   conversation.contextId = contextId;
   conversationsByAgent.set(agentId, conversation);
   return conversation;

@@ -2,12 +2,16 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
+import { getText, type Message, type Part } from "../../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { JsonTree } from "../parts/json-tree.tsx";
 import { PartList } from "../parts/part-view.tsx";
 import { TaskStateBadge } from "../parts/task-state-badge.tsx";
-import { AnswerForm } from "../task/answer-form.tsx";
+import { AnswerForm, hasAnswerForm } from "../task/answer-form.tsx";
 import { ArtifactItem } from "../task/content-view.tsx";
 import { describeLine } from "../task/describe-line.ts";
+import { describeAnswer } from "./describe-answer.ts";
 import type { ChatTurn, TurnItem, TurnStatus } from "./chat-turn.ts";
 import type { Conversation } from "./conversation.ts";
 
@@ -19,17 +23,19 @@ interface TurnViewProps {
   readonly conversation: Conversation;
   /** Whether the turn is the last one, whose question can be answered. */
   readonly isLast: boolean;
+  readonly agentName: string;
   /** Changes with each change of the conversation. */
   readonly version: number;
   readonly onEdit: (turn: ChatTurn) => void;
 }
 
 /** A message of the user, and everything that the agent sent in response. */
-export function TurnView({ turn, conversation, isLast, version, onEdit }: TurnViewProps): VNode {
+export function TurnView({ turn, conversation, isLast, agentName, version, onEdit }: TurnViewProps): VNode {
   const { sent, task, status, error } = turn;
   const isAnswerable = isLast && turn.isWaiting;
+  const hasForm = isAnswerable && task !== undefined && hasAnswerForm(task);
   // The form for the answer repeats the question.
-  const questionId = isAnswerable ? task?.status.message?.messageId : undefined;
+  const questionId = hasForm ? task.status.message?.messageId : undefined;
   const items = turn.items.filter((item) => item.kind !== "message" || item.message.messageId !== questionId);
   return (
     <li class="turn" data-testid="turn" data-status={status}>
@@ -40,14 +46,29 @@ export function TurnView({ turn, conversation, isLast, version, onEdit }: TurnVi
             Edit and send again
           </button>
         </div>
-        <PartList parts={sent.parts} />
+        <SentParts parts={sent.parts} conversation={conversation} />
       </article>
-      {items.map((item, index) => (
-        <TurnItemView key={index} item={item} turn={turn} version={version} />
-      ))}
+      {items.length > 0 && (
+        <article class="message" data-role="agent" aria-label="Message of the agent">
+          <div class="message-head">
+            <h2>
+              <AgentText text={agentName} />
+            </h2>
+            <CopyButton text={() => collectTexts(items, turn)} label="Copy the answer" />
+          </div>
+          {foldProgress(items).map((group, index) => (
+            <TurnItemView key={index} {...group} turn={turn} version={version} />
+          ))}
+        </article>
+      )}
       {error !== undefined && (
         <p class="problem" role="alert">
           <AgentText text={error} />
+        </p>
+      )}
+      {turn.cause !== undefined && (
+        <p class="problem" role="alert">
+          The agent threw an error: <AgentText text={turn.cause} />
         </p>
       )}
       <footer class="turn-status">
@@ -75,7 +96,7 @@ export function TurnView({ turn, conversation, isLast, version, onEdit }: TurnVi
         {task !== undefined && <a href={formatRoute("task", [conversation.agentId, task.id])}>Timeline</a>}
         {task !== undefined && <a href={formatRoute("flow", [conversation.agentId, task.id])}>Flow</a>}
       </footer>
-      {isAnswerable && task !== undefined && (
+      {hasForm && (
         <AnswerForm
           task={task}
           isSending={false}
@@ -86,14 +107,85 @@ export function TurnView({ turn, conversation, isLast, version, onEdit }: TurnVi
   );
 }
 
-interface TurnItemProps {
+/** An item, and the messages of progress that it has replaced. */
+interface TurnItemGroup {
   readonly item: TurnItem;
+  readonly earlier: readonly Message[];
+}
+
+/** An agent can report its progress thousands of times. The reader sees the last message of each run. */
+function foldProgress(items: readonly TurnItem[]): TurnItemGroup[] {
+  const groups: { item: TurnItem; earlier: Message[] }[] = [];
+  for (const item of items) {
+    const last = groups.at(-1);
+    if (item.kind === "message" && last?.item.kind === "message" && last.item.isProgress) {
+      last.earlier.push(last.item.message);
+      last.item = item;
+    } else groups.push({ item, earlier: [] });
+  }
+  return groups;
+}
+
+function collectTexts(items: readonly TurnItem[], turn: ChatTurn): string {
+  return items
+    .flatMap((item) => {
+      if (item.kind === "message") return item.isProgress ? [] : getText(item.message.parts ?? []);
+      return item.kind === "artifact" ? getText(turn.findArtifact(item.artifactId)?.parts ?? []) : [];
+    })
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+/** The content of a message of the user. Answers to questions are data, which the page states in words. */
+function SentParts(props: { readonly parts: readonly Part[]; readonly conversation: Conversation }): VNode {
+  const { parts, conversation } = props;
+  const earlierParts = (): Part[] =>
+    conversation.turns.flatMap(({ items }) =>
+      items.flatMap((item) => (item.kind === "message" ? (item.message.parts ?? []) : [])),
+    );
+  return (
+    <>
+      {parts.map((part, index) => {
+        const answer = "data" in part ? describeAnswer(part, earlierParts()) : undefined;
+        if (answer === undefined) return <PartList key={index} parts={[part]} />;
+        return (
+          <p key={index} class="sent-answer">
+            <AgentText text={answer} />
+          </p>
+        );
+      })}
+    </>
+  );
+}
+
+/** Number of earlier messages of progress that the page shows. */
+const MAX_SHOWN_PROGRESS = 200;
+
+function EarlierProgress({ messages }: { readonly messages: readonly Message[] }): VNode {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details class="earlier-progress" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>+{messages.length.toLocaleString("en")} earlier</summary>
+      {isOpen && (
+        <ul>
+          {messages.slice(-MAX_SHOWN_PROGRESS).map(({ messageId, parts }) => (
+            <li key={messageId}>
+              <AgentText text={getText(parts ?? [])} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </details>
+  );
+}
+
+interface TurnItemProps extends TurnItemGroup {
   readonly turn: ChatTurn;
   /** Changes with the turn, which grows in place. */
   readonly version: number;
 }
 
-function TurnItemView({ item, turn, version }: TurnItemProps): VNode | null {
+function TurnItemView({ item, earlier, turn, version }: TurnItemProps): VNode | null {
   if (item.kind === "note")
     return (
       <p class="turn-note" data-tone={item.tone} role="status">
@@ -101,11 +193,15 @@ function TurnItemView({ item, turn, version }: TurnItemProps): VNode | null {
       </p>
     );
   if (item.kind === "work") {
-    const { kind, text } = describeLine(item.line);
+    const { line } = item;
+    const { kind, text, tone } = describeLine(line);
+    const title = <AgentText text={`${kind} ${text}`} />;
+    if (line.kind === "model") return <p class="turn-work soft">{title}</p>;
     return (
-      <p class="turn-work soft">
-        {kind}: <AgentText text={text} />
-      </p>
+      <details class="tool-call" data-tone={tone}>
+        <summary>{title}</summary>
+        <JsonTree value={{ arguments: line.arguments ?? null, result: line.result ?? line.error ?? null }} />
+      </details>
     );
   }
   if (item.kind === "artifact") {
@@ -113,9 +209,10 @@ function TurnItemView({ item, turn, version }: TurnItemProps): VNode | null {
     return artifact === undefined ? null : <ArtifactItem artifact={artifact} version={version} />;
   }
   return (
-    <article class="message" data-role="agent" aria-label="Message of the agent">
+    <div class={item.isProgress ? "progress soft" : undefined}>
+      {earlier.length > 0 && <EarlierProgress messages={earlier} />}
       <PartList parts={item.message.parts ?? []} />
-    </article>
+    </div>
   );
 }
 

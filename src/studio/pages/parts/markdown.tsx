@@ -47,6 +47,7 @@ function createSafeFragment(html: string): DocumentFragment {
     paragraph.append(...heading.childNodes);
     heading.replaceWith(paragraph);
   }
+  for (const block of fragment.querySelectorAll<HTMLElement>("p, li, blockquote, th, td")) block.dir = "auto";
   for (const scrollable of fragment.querySelectorAll<HTMLElement>("pre, table")) scrollable.tabIndex = 0;
   return fragment;
 }

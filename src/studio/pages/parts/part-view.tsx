@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { toSingleLine } from "../../../cards/index.ts";
 import { type DataPart, isObject, type Part, type UrlPart } from "../../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { findQuestionInPart } from "../task/find-questions.ts";
 import { FileView } from "./file-view.tsx";
 import { formatJson } from "./json-text.ts";
 import { JsonTree } from "./json-tree.tsx";
@@ -15,7 +16,7 @@ export function PartView({ part }: { readonly part: Part }): VNode {
   if ("text" in part) return <TextPartView text={part.text} />;
   if ("raw" in part) return <FileView part={part} />;
   if ("url" in part) return <LinkedFile part={part} />;
-  const toolCall = describeToolCall(part);
+  const toolCall = describeToolCall(part) ?? describeQuestion(part);
   if (toolCall === undefined) return <JsonTree value={part.data} />;
   return (
     <details class="tool-call">
@@ -34,6 +35,14 @@ function describeToolCall({ data, metadata }: DataPart): string | undefined {
   const { name, args, response } = data;
   const content = toSingleLine(formatJson(type === "function_call" ? args : response));
   return `${type === "function_call" ? "Tool call" : "Tool result"} ${typeof name === "string" ? name : ""} ${content.slice(0, MAX_SUMMARY_LENGTH)}`;
+}
+
+/** Describes a question that the page answers with a form. The form shows the question while it is open. */
+function describeQuestion(part: DataPart): string | undefined {
+  const question = findQuestionInPart(part, 0);
+  if (question?.kind === "form")
+    return `Question: ${question.title} (${question.fields.map(({ title }) => title).join(", ")})`;
+  return question && `Question: ${question.title}`;
 }
 
 const MAX_SUMMARY_LENGTH = 120;

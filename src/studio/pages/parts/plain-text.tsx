@@ -11,7 +11,7 @@ export function PlainText({ text }: { readonly text: string }): VNode {
   const isCut = text.length > MAX_SHOWN_LENGTH && !isWhole;
   return (
     <>
-      <pre class="plain-text" tabIndex={0}>
+      <pre class="plain-text" dir="auto" tabIndex={0}>
         {escapeControlCharacters(isCut ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text)}
       </pre>
       {isCut && (

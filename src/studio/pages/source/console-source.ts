@@ -43,6 +43,14 @@ export function signInToConsole(credentials: ConsoleSignInRequest): Promise<void
   return signIn(api, credentials, (method, path, body) => request(method, path, { body }));
 }
 
+async function readJson<T>(method: string, path: string, body?: unknown): Promise<T> {
+  return (await (await request(method, path, { body })).json()) as T;
+}
+
+async function* readStream(path: string, init: ConsoleRequestInit): AsyncGenerator<readonly TrafficLine[]> {
+  yield* readLineEvents(await request("POST", path, init));
+}
+
 /** Opens the API of the console that served the page. */
 export async function openConsoleSource(): Promise<TrafficSource> {
   const token = takeLaunchToken();
@@ -51,14 +59,6 @@ export async function openConsoleSource(): Promise<TrafficSource> {
       // The session of an earlier start continues, although its link is no longer valid.
       if (readSessionKey(api) === undefined) throw error;
     });
-  const readJson = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
-    (await (await request(method, path, { body })).json()) as T;
-  const readStream = async function* (
-    path: string,
-    init: ConsoleRequestInit,
-  ): AsyncGenerator<readonly TrafficLine[]> {
-    yield* readLineEvents(await request("POST", path, init));
-  };
   return {
     session: await readJson<ConsoleSession>("GET", "session"),
     listAgents: async () => (await readJson<ConsoleAgentList>("GET", "agents")).agents,

@@ -14,6 +14,11 @@ interface AnswerFormProps {
   readonly onAnswer: (parts: readonly Part[]) => void;
 }
 
+/** Returns whether a question needs more than a text. */
+export function hasAnswerForm(task: Task): boolean {
+  return task.status.state === "TASK_STATE_AUTH_REQUIRED" || findQuestions(task).length > 0;
+}
+
 /** The question of a waiting task, with a form for the answer. */
 export function AnswerForm({ task, isSending, onAnswer }: AnswerFormProps): VNode {
   const questions = findQuestions(task);

@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { useState } from "preact/hooks";
 import type { Artifact, Message, Task } from "../../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { shortenId } from "../parts/identifier.tsx";
@@ -35,11 +36,7 @@ export function ContentView({
         <>
           <section aria-label="Messages">
             <h2>Messages</h2>
-            <ol class="messages">
-              {listMessages(task).map((message) => (
-                <MessageItem key={message.messageId} message={message} onEdit={onEditMessage} />
-              ))}
-            </ol>
+            <MessageList messages={listMessages(task)} onEdit={onEditMessage} />
           </section>
           <section aria-label="Artifacts">
             <h2>Artifacts</h2>
@@ -54,6 +51,33 @@ export function ContentView({
         </>
       )}
     </div>
+  );
+}
+
+/** Number of messages that the page renders at once. A task can have thousands of messages about its progress. */
+const MESSAGES_PER_STEP = 100;
+
+/** The last messages, and a button for the earlier ones. */
+function MessageList(props: {
+  readonly messages: readonly Message[];
+  readonly onEdit: ContentViewProps["onEditMessage"];
+}): VNode {
+  const { messages, onEdit } = props;
+  const [limit, setLimit] = useState(MESSAGES_PER_STEP);
+  const hidden = Math.max(0, messages.length - limit);
+  return (
+    <>
+      {hidden > 0 && (
+        <button type="button" onClick={() => setLimit(limit + MESSAGES_PER_STEP)}>
+          Show earlier messages ({hidden.toLocaleString("en")})
+        </button>
+      )}
+      <ol class="messages">
+        {messages.slice(hidden).map((message) => (
+          <MessageItem key={message.messageId} message={message} onEdit={onEdit} />
+        ))}
+      </ol>
+    </>
   );
 }
 

@@ -57,7 +57,8 @@ export function findQuestions(task: Task | undefined): TaskQuestion[] {
   return parts.flatMap((part, index) => findQuestionInPart(part, index) ?? []);
 }
 
-function findQuestionInPart(part: Part, index: number): TaskQuestion | undefined {
+/** Finds the question in a part of a message. `index` identifies a part without an id. */
+export function findQuestionInPart(part: Part, index: number): TaskQuestion | undefined {
   const schema = findSchema(part.metadata) ?? ("data" in part ? findSchema(part.data) : undefined);
   const fields = listSchemaFields(schema);
   if (fields !== undefined)

@@ -1,0 +1,145 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { agent, inputRequired, status } from "../../agents/adapters/index.ts";
+import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
+import { findAccessibilityViolations } from "./accessibility.fixture.ts";
+import { bakerAgent, clerkAgent, ConsolePageTest } from "./console-page.fixture.ts";
+
+const hasChromium = findChromium() !== undefined;
+if (!hasChromium)
+  process.stderr.write(`The chat of the console is not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+
+/** Writes sections of Markdown, each after a rendered frame of the page. */
+const writerAgent = agent({ name: "writer", description: "Writes" }, async function* ({ text }) {
+  for (let section = 1; section <= Number(text); section++) {
+    yield `## Section ${section}\n\n${"A paragraph with **bold** words. ".repeat(20)}\n\n`;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+});
+
+describe.skipIf(!hasChromium)("the chat of a console", () => {
+  let browser: Browser;
+  let test: ConsolePageTest | undefined;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterEach(async () => {
+    await test?.close();
+    test = undefined;
+  });
+  afterAll(() => browser?.close());
+
+  const send = async (page: Page, message: string): Promise<void> => {
+    await page.getByRole("textbox", { name: "Message" }).fill(message);
+    await page.keyboard.press("Enter");
+  };
+  const readDistanceFromEnd = (page: Page): Promise<number> =>
+    page
+      .locator(".transcript")
+      .evaluate((element: { scrollHeight: number; scrollTop: number; clientHeight: number }) =>
+        Math.round(element.scrollHeight - element.scrollTop - element.clientHeight),
+      );
+
+  it("follows a fast answer to its end, stops when the user scrolls up, and jumps to the latest", async () => {
+    test = await ConsolePageTest.serve({ writer: writerAgent });
+    const { page } = await test.open(browser, "#/chat/writer");
+    await send(page, "60");
+    await page.waitForSelector("[data-testid=turn][data-status=ended]");
+    await page.getByText("Section 60").waitFor();
+    await expect.poll(() => readDistanceFromEnd(page)).toBeLessThan(80);
+    await page.locator(".transcript").hover();
+    await page.mouse.wheel(0, -2_000);
+    await page.getByRole("button", { name: "Jump to the latest" }).click();
+    await expect.poll(() => readDistanceFromEnd(page)).toBeLessThan(80);
+    expect(await page.getByRole("button", { name: "Jump to the latest" }).count()).toBe(0);
+    await page.close();
+  });
+
+  it("shows one bubble with the agent's name, and the last of many messages of progress", async () => {
+    const counter = agent({ name: "counter", description: "Counts" }, async function* () {
+      for (let step = 1; step <= 300; step++) yield status(`Step ${step}`);
+      yield "Done.";
+    });
+    test = await ConsolePageTest.serve({ counter });
+    const { page } = await test.open(browser, "#/chat/counter");
+    await send(page, "Count");
+    await page.waitForSelector("[data-testid=turn][data-status=ended]");
+    const bubbles = page.getByRole("article", { name: "Message of the agent" });
+    expect(await bubbles.count()).toBe(1);
+    const text = await bubbles.innerText();
+    expect(text).toMatch(/^counter/);
+    expect(text).toContain("+299 earlier");
+    expect(text).toContain("Step 300");
+    expect(text).not.toContain("Step 299");
+    expect(text).toContain("Done.");
+    await page.getByText("+299 earlier").click();
+    await expect.poll(() => bubbles.innerText()).toContain("Step 299");
+    expect(await findAccessibilityViolations(page)).toEqual([]);
+    const href = await page.getByRole("link", { name: "Timeline" }).getAttribute("href");
+    await page.evaluate(`location.hash = ${JSON.stringify(`${href}?view=content`)}`);
+    const messages = page.locator(".messages > li");
+    await expect.poll(() => messages.count()).toBe(100);
+    await page.getByRole("button", { name: "Show earlier messages (201)" }).click();
+    await expect.poll(() => messages.count()).toBe(200);
+    await page.close();
+  });
+
+  it("answers a question in the composer, and states past answers in words", async () => {
+    const asker = agent({ name: "asker", description: "Asks" }, async function* ({ text, history }) {
+      if (history.length === 1) yield inputRequired("Which color?");
+      else yield `You like ${text}.`;
+    });
+    test = await ConsolePageTest.serve({ asker, clerk: clerkAgent, baker: bakerAgent });
+    const { page } = await test.open(browser, "#/chat/asker");
+    await send(page, "Paint");
+    await page.getByPlaceholder("Answer asker").waitFor();
+    expect(await page.getByRole("textbox").count()).toBe(1);
+    await send(page, "blue");
+    await page.getByText("You like blue.").waitFor();
+
+    await page.evaluate(`location.hash = "#/chat/clerk"`);
+    await send(page, "Pay");
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("You approved reimburse").waitFor();
+    await page.getByText("Question: Allow reimburse?").waitFor();
+
+    await page.evaluate(`location.hash = "#/chat/baker"`);
+    await send(page, "A cake");
+    await page.getByLabel("Size").selectOption("large");
+    await page.getByLabel("Layers").fill("3");
+    await page.getByRole("button", { name: "Send the answer" }).click();
+    await page.getByText("You answered: size large, layers 3").waitFor();
+    expect(await page.locator("[data-role=user]").last().innerText()).not.toContain("{");
+    await page.close();
+  });
+
+  it("names the error that the agent threw", async () => {
+    const broken = agent({ name: "broken", description: "Fails" }, async function* () {
+      yield "Before.";
+      throw new Error("The scale is empty.");
+    });
+    test = await ConsolePageTest.serve({ broken });
+    const { page } = await test.open(browser, "#/chat/broken");
+    await send(page, "Weigh");
+    await expect
+      .poll(() => page.getByRole("alert").allInnerTexts())
+      .toContain("The agent threw an error: The scale is empty.");
+    await page.close();
+  });
+
+  it("reaches every screen on a phone, also if the name of an agent is long", async () => {
+    const name = "An agent with a name that is longer than the screen of a phone".repeat(2);
+    const long = agent({ name, description: "Has a long name" }, async function* () {
+      yield "Done.";
+    });
+    test = await ConsolePageTest.serve({ long });
+    const { page } = await test.open(browser, "#/chat/long", { viewport: { width: 390, height: 800 } });
+    await page.getByRole("heading", { name }).waitFor();
+    for (const screen of ["Tasks", "Chat", "Flow", "Agents", "Compare"]) {
+      const box = await page.getByRole("link", { name: screen, exact: true }).boundingBox();
+      expect([screen, box && box.x >= 0 && box.x + box.width <= 390]).toEqual([screen, true]);
+    }
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    await page.close();
+  });
+});
