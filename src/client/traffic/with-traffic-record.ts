@@ -1,6 +1,6 @@
 import { isObject, type AgentInterface, type JsonObject } from "../../protocol/index.ts";
 import { getCurrentTraceScope } from "../../observe/telemetry/index.ts";
-import { findRequestIds } from "../../observe/trace/index.ts";
+import { findRequestIds, getRecordedAgentName } from "../../observe/trace/index.ts";
 import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import type { FetchedCard } from "../card/fetch-card.ts";
 import type { StreamCallOptions, Transport } from "../transport/transport.ts";
@@ -17,9 +17,10 @@ export function withTrafficRecord(
   { card, json, url }: FetchedCard,
   agentInterface: AgentInterface,
 ): Transport {
-  if (isObject(json)) writer.write({ kind: "agent", agent: card.name, url, card: json });
+  const agent = getRecordedAgentName(writer, card.name, agentInterface.url);
+  if (isObject(json)) writer.write({ kind: "agent", agent, url, card: json });
   const target: RecordedInterface = {
-    agent: card.name,
+    agent,
     url: agentInterface.url,
     binding: agentInterface.protocolBinding as RecordedInterface["binding"],
     version: transport.version,

@@ -77,6 +77,7 @@ export {
 } from "./model/traffic-sequence.ts";
 export { findRequestIds, type RequestIds } from "./find-request-ids.ts";
 export { findResultTask } from "./find-result-task.ts";
+export { getRecordedAgentName } from "./recorded-agent-name.ts";
 export { hasKnownTime } from "./has-known-time.ts";
 export { countMarks } from "./views/count-marks.ts";
 export { describeMark, describeTrafficLine, formatDuration } from "./views/describe-line.ts";

@@ -31,6 +31,8 @@ export interface ConnectableAgent {
   }>;
   /** Keys for the signatures of the card. */
   readonly cardKeySources: CardKeySources;
+  /** Returns the name of the agent in its lines. Default: the name in the card. */
+  readonly findName?: (client: A2AClient) => string;
   /** Called after an error that says something about the connection to the agent. */
   readonly onConnectionError?: () => void;
   readonly readTaskLines: (taskId: string) => AsyncIterable<string>;
@@ -96,8 +98,10 @@ export function createConnectedAgentSource(agent: ConnectableAgent): ConnectedAg
         credentials: agent.listCredentials?.() ?? [],
       };
       try {
-        const { card, agentInterface } = await openClient("read card");
-        return { ...about, ...describeCard(card, agentInterface, isOwn), ...describeStatus(lastError) };
+        const client = await openClient("read card");
+        const { card, agentInterface } = client;
+        const name = agent.findName?.(client) ?? card.name;
+        return { ...about, ...describeCard(card, agentInterface, isOwn), name, ...describeStatus(lastError) };
       } catch (error) {
         return { ...about, ...describeUnknownCard(url), ...describeStatus(A2AError.from(error)) };
       }

@@ -6,6 +6,7 @@ import {
   type ConnectOptions,
 } from "../../client/index.ts";
 import { A2AError, estimateJsonSize } from "../../protocol/index.ts";
+import { getRecordedAgentName } from "../../observe/trace/index.ts";
 import { createGuardedFetch } from "../../server/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
 import { withConsoleUserAgent } from "./console-reads.ts";
@@ -90,9 +91,11 @@ export function createRemoteAgent(
     listCredentials: () => credentials.listSchemeNames(id),
     openClient: async (action) => {
       const client = await openClient(!isReadAction(action));
-      if (action === "read card") name = (await client.refreshCard()).name;
+      if (action === "read card") await client.refreshCard();
       return client;
     },
+    findName: ({ card, agentInterface }) =>
+      (name = getRecordedAgentName(record, card.name, agentInterface.url)),
     cardKeySources: { verifyWithTrustedKeys, fetch: fetchFunction },
     findServedCard: () => findCard(url, options()),
     readTaskLines: async function* (taskId) {

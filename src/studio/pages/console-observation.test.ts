@@ -86,4 +86,47 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await served.close();
     await remote.close();
   });
+
+  it("tells agents with the same name apart", async () => {
+    const servers = ["one", "two"].map((answer) =>
+      createServer(
+        agent({ name: "clerk", description: "Answers" }, async function* () {
+          yield answer;
+        }),
+        { store: "memory", observer: false },
+      ),
+    );
+    const urls = await Promise.all(servers.map(async (server) => (await server.listen()).url));
+    const test = await ConsolePageTest.callUrls(urls);
+    const { page } = await test.open(browser, "#/chat");
+    const names = await page.getByRole("combobox", { name: "Agent" }).locator("option").allInnerTexts();
+    expect(names.toSorted()).toEqual(["clerk", expect.stringMatching(/^clerk \(:\d+\)$/)]);
+    for (const name of names) {
+      await page.getByRole("combobox", { name: "Agent" }).selectOption({ label: name });
+      await page.getByRole("textbox", { name: "Message" }).fill("Hi");
+      await page.keyboard.press("Enter");
+      await page.locator("[data-testid=turn][data-status=ended]").waitFor();
+    }
+    await page.evaluate(`location.hash = "#/flow"`);
+    const participants = page.locator(".sequence-participants text");
+    await expect.poll(() => participants.allTextContents()).toEqual(["console", ...names]);
+    await page.close();
+    await test.close();
+    await Promise.all(servers.map((server) => server.close()));
+  });
+
+  it("states how long a task took, in the list and in its header", async () => {
+    const slow = agent({ name: "slow", description: "Takes its time" }, async function* () {
+      await setTimeout(1_100);
+      yield "Done.";
+    });
+    const test = await ConsolePageTest.serve({ slow });
+    const { page } = await test.open(browser, "#/tasks");
+    await (await connect(test.url)).ask("Hi");
+    await expect.poll(() => page.locator(".task-duration").first().innerText()).toMatch(/^1\.\d\d s$/);
+    await page.locator("[data-testid=task-row]").first().click();
+    await expect.poll(() => page.locator(".task-title").innerText()).toMatch(/\b1\.\d\d s\b/);
+    await page.close();
+    await test.close();
+  });
 });

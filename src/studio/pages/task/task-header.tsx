@@ -4,12 +4,13 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import { Identifier } from "../parts/identifier.tsx";
 import { FailureNotice } from "../parts/notice.tsx";
 import { TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { formatDateTime } from "../parts/time-format.ts";
 import { isTerminal, type Task, type TaskState } from "../../../protocol/index.ts";
-import { formatPrice, type TrafficTask } from "../../../observe/trace/index.ts";
+import { formatPrice, getTaskPeriod, type TrafficTask } from "../../../observe/trace/index.ts";
 import type { TaskRecord } from "./task-record.ts";
 import type { TaskActions } from "./use-task-actions.ts";
 
@@ -43,9 +44,15 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
         {task?.status.timestamp !== undefined && (
           <time class="soft">{formatDateTime(task.status.timestamp)}</time>
         )}
+        {traffic !== undefined && isTerminal(state) && (
+          <span class="soft" title="Time from the first message to the end">
+            {formatDuration(getTaskPeriod(traffic).endMs - getTaskPeriod(traffic).startMs)}
+          </span>
+        )}
         {usage !== undefined && usage.calls > 0 && (
           <span class="soft">
-            {usage.inputTokens} + {usage.outputTokens} tokens in {usage.calls} model calls
+            {formatCount(usage.inputTokens)} + {formatCount(usage.outputTokens)} tokens in{" "}
+            {pluralize(usage.calls, "model call")}
             {formatPrice(usage) !== "" && `, ${formatPrice(usage)}`}
           </span>
         )}

@@ -2,6 +2,8 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
+import { isTerminal } from "../../../protocol/index.ts";
+import { formatDuration, pluralize } from "../cards/text-format.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { toSingleLine } from "../../../cards/index.ts";
 import type { ConsoleTaskSummary } from "../../console-api/index.ts";
@@ -96,7 +98,7 @@ export function TasksScreen(): VNode {
 
 function TaskRow({ row, nowMs }: { readonly row: ConsoleTaskSummary; readonly nowMs: number }): VNode {
   const { findAgent } = usePageState();
-  const { agent, id, state, preview, updatedAt, events, caller, contextId } = row;
+  const { agent, id, state, preview, createdAt, updatedAt, events, caller, contextId } = row;
   return (
     <div class="task-row">
       <TaskStateBadge state={state} />
@@ -112,7 +114,12 @@ function TaskRow({ row, nowMs }: { readonly row: ConsoleTaskSummary; readonly no
       <code class="soft task-ids" title={toSingleLine(`task ${id}, context ${contextId}`)}>
         <AgentText text={shortenId(id)} />
       </code>
-      <span class="soft task-events">{events === undefined ? "" : `${events} events`}</span>
+      <span class="soft task-events">{events === undefined ? "" : pluralize(events, "event")}</span>
+      <span class="soft task-duration" title="Time from the first message to the end">
+        {createdAt !== undefined && isTerminal(state)
+          ? formatDuration(Date.parse(updatedAt) - Date.parse(createdAt))
+          : ""}
+      </span>
       <time class="soft" dateTime={updatedAt} title={formatDateTime(updatedAt)}>
         {formatAge(updatedAt, nowMs)}
       </time>
