@@ -66,6 +66,36 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
     },
   );
 
+  it("shows the state of a task whose server refuses a subscription, because the task has ended", async () => {
+    const ticker = new SteppedAgent();
+    test = await ConsolePageTest.serve({ ticker: ticker.agent });
+    const { page } = await test.open(browser, "#/chat/ticker");
+    await send(page, "count to 2");
+    ticker.allow(1);
+    const turn = page.getByTestId("turn");
+    await turn.locator(".artifact", { hasText: "1" }).waitFor();
+    const client = await connect(test.url);
+    await page.route("**/subscribe*", async (route) => {
+      ticker.allow(1);
+      await expect
+        .poll(async () => (await client.tasks.list()).tasks[0]?.status.state)
+        .toBe("TASK_STATE_COMPLETED");
+      const end = {
+        reason: "failed",
+        error: { reason: "UNSUPPORTED_OPERATION", message: "The task has ended." },
+      };
+      await route.fulfill({
+        contentType: "text/event-stream",
+        body: `event: end\ndata: ${JSON.stringify(end)}\n\n`,
+      });
+    });
+    await page.reload();
+    await turn.getByText("completed").waitFor();
+    await turn.locator(".artifact", { hasText: "2" }).waitFor();
+    expect(await page.getByRole("alert").allInnerTexts()).toEqual([]);
+    await page.close();
+  });
+
   it("restores an open question, and starts and lists conversations", async () => {
     test = await ConsolePageTest.serve({ baker: bakerAgent });
     const { page, errors } = await test.open(browser, "#/chat/baker");
