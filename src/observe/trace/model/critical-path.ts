@@ -35,6 +35,9 @@ export function computeTaskCriticalPath(model: TrafficModel, task: TrafficTask):
   return steps.every(({ kind }) => UNEXPLAINED_KINDS.has(kind)) ? [] : steps.toReversed();
 }
 
+/** The lines of a log have a wall clock in milliseconds, and the turns of a server have the clock of their writer. */
+const CLOCK_TOLERANCE_MS = 10;
+
 /** Kinds of steps that any log of a task shows, and that do not tell what its agent did. */
 const UNEXPLAINED_KINDS: ReadonlySet<string> = new Set(["unobserved", "user", "queue"]);
 
@@ -51,7 +54,9 @@ function walkBackward(
   const turns = listObservedTurns(task);
   let at = endMs;
   const addWork = (from: number): void => {
-    const isObserved = turns.some((turn) => turn.startMs < at && turn.endMs > from);
+    const isObserved = turns.some(
+      (turn) => turn.startMs < at + CLOCK_TOLERANCE_MS && turn.endMs > from - CLOCK_TOLERANCE_MS,
+    );
     add(isObserved ? "own" : visited.size > 1 ? "agent" : "unobserved", name, from);
   };
   const add = (kind: CriticalPathStep["kind"], who: string, from: number): void => {

@@ -471,6 +471,37 @@ describe("calls between agents", () => {
     );
   });
 
+  it("have an observed turn, although the clocks of the log and of the server differ by milliseconds", () => {
+    const ids = { v: 1, task_id: TASK, agent: "planner" } as const;
+    const turn: TrafficLine = {
+      ...ids,
+      kind: "turn",
+      writer: "server",
+      seq: 1,
+      at: "2026-11-28T12:00:00.005Z",
+      mono_ms: 0,
+      phase: "begin",
+    };
+    const events = ["SUBMITTED", "WORKING", "COMPLETED"].map((name, index): TrafficLine => {
+      const event = { statusUpdate: { status: { state: `TASK_STATE_${name}` } } };
+      const at = `2026-11-28T12:00:00.00${index}Z`;
+      return {
+        ...ids,
+        kind: "event",
+        writer: "log",
+        seq: index + 1,
+        at,
+        mono_ms: index,
+        log_seq: index + 1,
+        event,
+      };
+    });
+    const model = createModel([...events, turn]);
+    const task = model.findTask(TASK);
+    if (!task) throw new Error("The task is missing");
+    expect(computeTaskCriticalPath(model, task).map(({ kind }) => kind)).toEqual(["queue", "own"]);
+  });
+
   it("have no critical path if the record shows only the log of the task [E26]", () => {
     const lines = writeDelegation("parent").flatMap(({ lines }) => lines);
     const model = createModel(lines.filter(({ kind }) => kind === "event" || kind === "writer"));
