@@ -1,4 +1,5 @@
 import { isObject, type JsonValue, type Part } from "../../../protocol/index.ts";
+import { findQuestionInPart } from "../task/find-questions.ts";
 
 /**
  * Describes the answer to an approval or to a form, as the page has sent it. `earlierParts` contain the question. Returns
@@ -26,7 +27,9 @@ export function describeAnswer(part: Part, earlierParts: readonly Part[]): strin
     return `You answered ${name}: ${formatFields(response)}`;
   }
   const values = Object.values(data);
-  const isForm = values.length > 0 && values.every((value) => !isObject(value) && !Array.isArray(value));
+  const hasForm = earlierParts.some((earlier, index) => findQuestionInPart(earlier, index)?.kind === "form");
+  const isForm =
+    hasForm && values.length > 0 && values.every((value) => !isObject(value) && !Array.isArray(value));
   return isForm ? `You answered: ${formatFields(data)}` : undefined;
 }
 

@@ -31,7 +31,7 @@ interface TurnViewProps {
 
 /** A message of the user, and everything that the agent sent in response. */
 export function TurnView({ turn, conversation, isLast, agentName, version, onEdit }: TurnViewProps): VNode {
-  const { sent, task, status, error } = turn;
+  const { task, status, error } = turn;
   const isAnswerable = isLast && turn.isWaiting;
   const hasForm = isAnswerable && task !== undefined && hasAnswerForm(task);
   // The form for the answer repeats the question.
@@ -46,7 +46,7 @@ export function TurnView({ turn, conversation, isLast, agentName, version, onEdi
             Edit and send again
           </button>
         </div>
-        <SentParts parts={sent.parts} conversation={conversation} />
+        <SentParts turn={turn} conversation={conversation} />
       </article>
       {items.length > 0 && (
         <article class="message" data-role="agent" aria-label="Message of the agent">
@@ -137,12 +137,21 @@ function collectTexts(items: readonly TurnItem[], turn: ChatTurn): string {
 }
 
 /** The content of a message of the user. Answers to questions are data, which the page states in words. */
-function SentParts(props: { readonly parts: readonly Part[]; readonly conversation: Conversation }): VNode {
-  const { parts, conversation } = props;
+function SentParts({
+  turn,
+  conversation,
+}: {
+  readonly turn: ChatTurn;
+  readonly conversation: Conversation;
+}): VNode {
+  const { parts } = turn.sent;
+  const { turns } = conversation;
   const earlierParts = (): Part[] =>
-    conversation.turns.flatMap(({ items }) =>
-      items.flatMap((item) => (item.kind === "message" ? (item.message.parts ?? []) : [])),
-    );
+    turns
+      .slice(0, turns.indexOf(turn))
+      .flatMap(({ items }) =>
+        items.flatMap((item) => (item.kind === "message" ? (item.message.parts ?? []) : [])),
+      );
   return (
     <>
       {parts.map((part, index) => {
