@@ -18,6 +18,30 @@ export class DataRecord {
     return value;
   }
 
+  has(name: string): boolean {
+    return this.#members[name] !== undefined;
+  }
+
+  getValue(name: string): unknown {
+    return this.#members[name];
+  }
+
+  /** Returns a text, a number, or a boolean as text. */
+  getText(name: string): string {
+    const value = this.#members[name];
+    if (typeof value === "number" || typeof value === "boolean") return String(value);
+    return this.getString(name);
+  }
+
+  /** Returns the member `inner` of each element of an array. */
+  getRows(name: string, inner: string): DataRecord[] {
+    const value = this.#members[name];
+    if (!Array.isArray(value)) throw this.createFieldError(name, "is not an array");
+    return value.map((row: unknown, index) =>
+      new DataRecord(row, `${this.location}, row ${index + 1}`).getNestedRecord(inner),
+    );
+  }
+
   getOptionalString(name: string): string | undefined {
     return this.#members[name] === undefined ? undefined : this.getString(name);
   }
@@ -94,7 +118,11 @@ function stripByteOrderMark(text: string): string {
 
 /** Creates an INVALID_PARAMS error for a dataset file that differs from its published format. */
 export function createMalformedDataError(where: string, what: string, cause?: unknown): A2AError {
-  return new A2AError("INVALID_PARAMS", `${where}: ${what}. Use the file as published by its authors.`, {
-    cause,
-  });
+  return new A2AError(
+    "INVALID_PARAMS",
+    `${where}: ${what}. Correct the file, or use it as published by its authors.`,
+    {
+      cause,
+    },
+  );
 }

@@ -62,5 +62,16 @@ export interface SupportingFact {
   readonly sentence: number;
 }
 
-/** A problem from the GSM8K or HotpotQA dataset. */
-export type DatasetSample = Gsm8kSample | HotpotQaSample;
+/** A problem from a file of your own. */
+export interface QuestionSample {
+  readonly dataset: "questions";
+  readonly id: string;
+  readonly question: string;
+  /** Correct answer. */
+  readonly gold: string;
+  /** Source documents of the problem, if any. */
+  readonly paragraphs: readonly Paragraph[];
+}
+
+/** A problem from the GSM8K dataset, from the HotpotQA dataset, or from another file. */
+export type DatasetSample = Gsm8kSample | HotpotQaSample | QuestionSample;

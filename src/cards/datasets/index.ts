@@ -12,7 +12,9 @@ export type {
   Gsm8kStep,
   HotpotQaSample,
   Paragraph,
+  QuestionSample,
   DatasetSample,
   SupportingFact,
 } from "./dataset-sample.ts";
 export { getGsm8kSlice } from "./gsm8k-slice.ts";
+export { decodeQuestions, type QuestionFields } from "./questions.ts";

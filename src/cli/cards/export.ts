@@ -4,6 +4,8 @@ import {
   renderSequenceMermaid,
   type Recording,
   collectRecordedSamples,
+  getScoreOutcome,
+  summarizeTokens,
   renderSequenceSvg,
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -27,6 +29,7 @@ interface ExportOptions extends RunSelectionOptions, SampleSelectionOptions {
 /** Export formats for a recorded experiment run. */
 const EXPORT_FORMAT_RENDERERS = {
   "seed-json": (run: Recording) => renderJsonListByLine(listCardsInSpecificationFormat(run)),
+  csv: renderProblemsAsCsv,
   mermaid: (run: Recording) => renderSequenceMermaid(requireSingleSampleCards(run)),
   svg: (run: Recording) => renderSequenceSvg(requireSingleSampleCards(run)),
 };
@@ -47,6 +50,25 @@ export function createCardsExportCommand(context: CliContext): Command {
       if (out === undefined) context.streams.outDocument(text);
       else await writeOutputFile(out, text);
     });
+}
+
+/** Renders one line for each problem, with its answer, outcome, and tokens. Unknown tokens are empty. */
+function renderProblemsAsCsv(run: Recording): string {
+  const head = "sample_id,question,gold,predicted,correct,outcome,error,turns,input_tokens,output_tokens";
+  const rows = collectRecordedSamples(run).flatMap(({ id, cards, score, skip }) => {
+    if (id === undefined) return [];
+    const { sum, unknownCards } = summarizeTokens(cards);
+    const tokens = unknownCards > 0 ? [undefined, undefined] : [sum.input, sum.output];
+    const outcome = score ? getScoreOutcome(score) : skip ? "skipped" : "unfinished";
+    const { gold, predicted, correct, error = skip?.error, turns } = score ?? {};
+    return [[id, cards[0]?.content, gold, predicted, correct, outcome, error, turns, ...tokens]];
+  });
+  return [head, ...rows.map((row) => row.map(quoteCsvField).join(","))].map((line) => `${line}\r\n`).join("");
+}
+
+function quoteCsvField(value: string | number | boolean | undefined): string {
+  const text = String(value ?? "");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /**

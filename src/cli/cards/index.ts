@@ -23,7 +23,7 @@ export const CARDS_COMMANDS: CommandTable = {
     loadFactory: async () => (await import("./show.ts")).createCardsShowCommand,
   },
   export: {
-    description: "Export the message cards of a run as a list, or one problem as Mermaid or SVG.",
+    description: "Export the message cards of a run, its problems as CSV, or one problem as Mermaid or SVG.",
     loadFactory: async () => (await import("./export.ts")).createCardsExportCommand,
   },
   compare: {

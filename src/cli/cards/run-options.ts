@@ -1,11 +1,13 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { ANSWER_SCORERS } from "../../cards/index.ts";
+import { ANSWER_SCORERS, type QuestionFields } from "../../cards/index.ts";
 import type { FaultOptions, PlannerDispatchMode } from "../../cards/roles/index.ts";
 import { parseCount, parseDuration } from "../client-options.ts";
 import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-command-options.ts";
 
 export interface CardsRunOptions extends OutputFormatOptions {
-  dataset: "gsm8k" | "hotpotqa";
+  dataset: "gsm8k" | "hotpotqa" | "questions";
+  fields?: QuestionFields;
+  repeat: number;
   data?: string;
   n?: number;
   offset: number;
@@ -44,13 +46,21 @@ export interface CardsRunOptions extends OutputFormatOptions {
 export function addCardsRunOptions(command: Command): Command {
   command
     .addOption(
-      new Option("--dataset <name>", "dataset of problems").choices(["gsm8k", "hotpotqa"]).default("gsm8k"),
+      new Option("--dataset <name>", "dataset of problems")
+        .choices(["gsm8k", "hotpotqa", "questions"])
+        .default("gsm8k"),
     )
     .addOption(
       new Option(
         "--data <path>",
         "folder or file of the dataset, or set COLLOQUY_DATA (default: 20 shipped GSM8K problems)",
       ),
+    )
+    .addOption(
+      new Option(
+        "--fields <names>",
+        "columns of a file of questions (.csv, .json, .jsonl), for example question=prompt,answer=target,id=key,documents=context",
+      ).argParser(parseQuestionFields),
     )
     .addOption(
       new Option("-n, --n <count>", "number of problems (default: all)").argParser(parsePositiveInteger),
@@ -140,6 +150,11 @@ export function addCardsRunOptions(command: Command): Command {
       ),
     )
     .addOption(new Option("--seed <number>", "random seed, if the model supports one").argParser(parseCount))
+    .addOption(
+      new Option("--repeat <count>", "run each method several times, each time with the next seed")
+        .argParser(parsePositiveInteger)
+        .default(1),
+    )
     .addOption(new Option("--calculator", "let solvers write arithmetic that is evaluated for them"))
     .addOption(
       new Option(
@@ -198,6 +213,14 @@ function parseList(text: string): string[] {
   const words = text.split(",").map((word) => word.trim());
   if (words.includes("")) throw new InvalidArgumentError("Separate the names with commas.");
   return words;
+}
+
+function parseQuestionFields(text: string): QuestionFields {
+  const pairs = parseList(text).map((pair) => pair.split("=") as [string, string?]);
+  for (const [part, name] of pairs)
+    if (!["question", "answer", "id", "documents"].includes(part) || !name)
+      throw new InvalidArgumentError("Use the form question=prompt,answer=target,id=key,documents=context.");
+  return Object.fromEntries(pairs) as QuestionFields;
 }
 
 function parseInjectedModelFaults(text: string): FaultOptions {

@@ -274,6 +274,9 @@ describe("colloquy cards run", () => {
     [["--model", "unknown"], "unknown"],
     [["--faults", "wrong=2"], "wrong=2 is not a fault"],
     [["--replay"], "--replay requires a cassette."],
+    [["--dataset", "questions"], "The questions have no file."],
+    [["--fields", "question=a"], "--fields requires a file of questions."],
+    [["--fields", "text=a"], "Use the form question=prompt,answer=target"],
     [
       ["--data", "/nowhere"],
       "/nowhere: the file does not exist. To do: run `colloquy cards fetch` to see where",
@@ -365,6 +368,56 @@ describe("colloquy cards run", () => {
       code: 2,
       err: expect.stringContaining("r-exact.cards.jsonl exists.") as string,
     });
+  });
+
+  it("solves the questions of a CSV file with several seeds, and exports one line per problem", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({
+      "capitals.csv":
+        'key,ask,answer\nit,"What is the capital of Italy, please?",Rome\nfr,And of France?,Paris\n',
+    });
+    const server = await startFakeModelServer(() => ({ text: "The answer is Rome." }));
+    const words = [
+      "cards",
+      "run",
+      "--method",
+      "cot",
+      "--model",
+      "m",
+      "--base-url",
+      server.baseUrl,
+      "--out",
+      cwd,
+    ];
+    const data = [
+      "--dataset",
+      "questions",
+      "--data",
+      join(cwd, "capitals.csv"),
+      "--fields",
+      "question=ask,id=key",
+    ];
+    const { code, err } = await runCliInTestProcess([...words, ...data, "--repeat", "2"]);
+    expect({ code, runs: err.match(/record: .*/g) }).toEqual({
+      code: 0,
+      runs: [1, 2].map((seed) => `record: ${cwd}/capitals_cot_m_seed${seed}.cards.jsonl`),
+    });
+    expect(new Set(server.requests.map(({ body }) => body.seed))).toEqual(new Set([1, 2]));
+    const file = join(cwd, "capitals_cot_m_seed2.cards.jsonl");
+    expect(readRecording(file).run).toMatchObject({
+      dataset: "capitals",
+      split: "capitals.csv",
+      rule: "f1",
+      seed: 2,
+    });
+    const csv = await runCliInTestProcess(["cards", "export", file, "--to", "csv"]);
+    expect(csv.out.split("\r\n")).toEqual([
+      "sample_id,question,gold,predicted,correct,outcome,error,turns,input_tokens,output_tokens",
+      expect.stringMatching(
+        /^q_it,"What is the capital of Italy, please\?",Rome,Rome.?,true,answered,,,\d+,\d+$/,
+      ),
+      expect.stringMatching(/^q_fr,And of France\?,Paris,Rome.?,false,answered,,,\d+,\d+$/),
+      "",
+    ]);
   });
 
   it("prints where to download the datasets", async () => {

@@ -5,6 +5,7 @@ import {
   type Dataset,
   type ExperimentOutcome,
   readDataset,
+  readQuestions,
   runExperiment,
 } from "../../cards/experiments/index.ts";
 import type { PlannerOptions, RoleModel, SolverOptions } from "../../cards/roles/index.ts";
@@ -30,9 +31,14 @@ export function createCardsRunCommand(context: CliContext): Command {
     const dataset = loadDataset(options);
     const model = await createRoleModels(options, dataset, context.env);
     const outcomes: ExperimentOutcomeWithReport[] = [];
-    for (const method of options.method) {
+    const { repeat, seed = repeat > 1 ? 1 : undefined } = options;
+    const repetitions = options.method.flatMap((method) =>
+      Array.from({ length: repeat }, (_, index) => ({ method, seed: seed && seed + index })),
+    );
+    for (const { method, seed: ownSeed } of repetitions) {
       if (context.interruptSignal.aborted) break;
-      const outcome = await runExperimentMethod(method, dataset, model, options, context);
+      const seeded = { ...options, ...(ownSeed !== undefined && { seed: ownSeed }) };
+      const outcome = await runExperimentMethod(method, dataset, model, seeded, context);
       outcomes.push({ ...outcome, report: buildRunReport(outcome.recording) });
     }
     writeExperimentOutcomes(outcomes, options, context);
@@ -40,10 +46,15 @@ export function createCardsRunCommand(context: CliContext): Command {
   });
 }
 
-function loadDataset({ dataset, data, n, offset, sample }: CardsRunOptions): Dataset {
+function loadDataset({ dataset, data, fields, n, offset, sample }: CardsRunOptions): Dataset {
+  if (dataset === "questions" && data === undefined)
+    throw createUsageError("The questions have no file.", "--dataset questions --data <file.csv|json|jsonl>");
+  if (dataset !== "questions" && fields)
+    throw createUsageError("--fields requires a file of questions.", "--dataset questions --data <file>");
   try {
+    const all = dataset === "questions" ? readQuestions(data ?? "", fields) : readDataset(dataset, data);
     const part = { offset, ...(n !== undefined && { count: n }), ...(sample && { ids: sample }) };
-    return selectDatasetSamples(readDataset(dataset, data), part);
+    return selectDatasetSamples(all, part);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw createUsageError(error.message, "colloquy cards run --help");
@@ -139,7 +150,9 @@ async function runExperimentMethod(
           note: `${correct} right of ${scored}${failed > 0 ? `, ${failed} failed` : ""}`,
         }),
       ...(runId !== undefined && {
-        runId: options.method.length > 1 ? `${runId}-${method.replaceAll("@", "_")}` : runId,
+        runId:
+          (options.method.length > 1 ? `${runId}-${method.replaceAll("@", "_")}` : runId) +
+          (options.repeat > 1 ? `-seed${options.seed ?? ""}` : ""),
       }),
       ...(resume && { resume }),
       ...(scorer !== undefined && { scorer }),

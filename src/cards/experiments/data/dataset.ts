@@ -2,7 +2,8 @@ import type { DatasetSample } from "../../index.ts";
 
 /** A dataset, which is a named list of problems. */
 export interface Dataset {
-  readonly name: DatasetSample["dataset"];
+  /** Name of the dataset, such as `gsm8k`, `hotpotqa`, or the name of a file. */
+  readonly name: string;
   /** Readable name of the dataset split, such as `test` or `test, the shipped 20`. */
   readonly split: string;
   readonly samples: readonly DatasetSample[];

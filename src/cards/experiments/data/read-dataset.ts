@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join, parse } from "node:path";
 import {
   decodeGsm8k,
   decodeHotpotQa,
+  decodeQuestions,
   decodeGsm8kModelAnswers,
   decodeGsm8kSocraticFile,
   getGsm8kSlice,
   type HotpotQaSample,
+  type QuestionFields,
   mergeSocraticSteps,
   type Gsm8kModelAnswers,
 } from "../../index.ts";
@@ -20,12 +22,26 @@ import type { Dataset } from "./dataset.ts";
  * that the package includes. The package includes no HotpotQA problems. Throws `INVALID_PARAMS` if a dataset
  * file is missing or invalid.
  */
-export function readDataset(name: Dataset["name"], path?: string): Dataset {
+export function readDataset(name: "gsm8k" | "hotpotqa", path?: string): Dataset {
   if (path === undefined) {
     if (name === "gsm8k") return { name, split: "test, the shipped 20", samples: getGsm8kSlice() };
     throw createMissingDataError("HotpotQA is not shipped", "pass its file or folder (--data)");
   }
   return name === "gsm8k" ? readGsm8k(path) : readHotpotQa(path);
+}
+
+/**
+ * Reads questions from a CSV or JSON file (see `decodeQuestions`). The name of the dataset is the name of the file. Throws
+ * `INVALID_PARAMS` if the file is missing or invalid.
+ */
+export function readQuestions(path: string, fields: QuestionFields = {}): Dataset {
+  const text = readTextFile(path);
+  return {
+    name: parse(path).name,
+    split: basename(path),
+    samples: decodeQuestions(text, path, fields),
+    sha256: hashTexts(text),
+  };
 }
 
 /**

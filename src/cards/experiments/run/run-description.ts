@@ -39,7 +39,9 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
   const isPlannerElsewhere = options.roleUrls?.[PLANNER] !== undefined;
   const roleOptions = collectLocalRoleOptionsForRunRecord(options);
   return {
-    run_id: options.runId ?? toFileName(`${dataset.name}_${name}_${names}`),
+    run_id:
+      options.runId ??
+      toFileName(`${dataset.name}_${name}_${names}${seed === undefined ? "" : `_seed${seed}`}`),
     dataset: dataset.name,
     split: dataset.split,
     sample_ids: dataset.samples.map(({ id }) => id),

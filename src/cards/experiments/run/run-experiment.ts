@@ -46,7 +46,7 @@ export interface ExperimentOptions
    * Method that solves the problems, which is `a2a` (default), `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`.
    */
   readonly method?: ExperimentMethod | string;
-  /** Scorer of the answers. Default: `number` for GSM8K, and `f1` for HotpotQA. */
+  /** Scorer of the answers. Default: `number` if all correct answers are numbers, and `f1` otherwise. */
   readonly scorer?: AnswerScorer | (string & {});
   /**
    * ID of the experiment run. The name of the record file contains this ID. The default run ID contains the
@@ -148,7 +148,7 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
   const method =
     typeof options.method === "object" ? options.method : parseExperimentMethod(options.method ?? "a2a");
-  const rule = resolveScorer(dataset.name, options.scorer);
+  const rule = resolveScorer(dataset, options.scorer);
   const run = buildRunDescription({ ...options, method }, rule);
   let writeError: unknown;
   const file = openRunFile(run, {
@@ -252,7 +252,8 @@ class ExperimentRun {
       setup.controller.solve({
         task: sample.question,
         to: setup.entryRole,
-        ...(sample.dataset === "hotpotqa" && { context: createTaskContextFromDocuments(sample.paragraphs) }),
+        ...("paragraphs" in sample &&
+          sample.paragraphs.length > 0 && { context: createTaskContextFromDocuments(sample.paragraphs) }),
         dataset: dataset.name,
         sampleId: sample.id,
         runId: this.#run.run_id,

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createCardProtocol, type ResultCard, type ResultCardStatus } from "../../index.ts";
+import {
+  createCardProtocol,
+  getGsm8kSlice,
+  type Gsm8kSample,
+  type ResultCard,
+  type ResultCardStatus,
+} from "../../index.ts";
 import { resolveScorer, scoreReply } from "./score-reply.ts";
 import { formatExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
 
@@ -48,14 +54,15 @@ describe("a score", () => {
   });
 
   it("uses the scorer of the dataset, or another one", () => {
-    expect([resolveScorer("gsm8k"), resolveScorer("hotpotqa"), resolveScorer("hotpotqa", "exact")]).toEqual([
+    const numbers = { samples: getGsm8kSlice() };
+    const [janet] = numbers.samples as [Gsm8kSample];
+    const words = { samples: [janet, { ...janet, gold: "Paris" }] };
+    expect([resolveScorer(numbers), resolveScorer(words), resolveScorer(words, "exact")]).toEqual([
       "number",
       "f1",
       "exact",
     ]);
-    expect(() => resolveScorer("hotpotqa", "strict")).toThrow(
-      '"strict" is not a scorer. Use number, exact, f1',
-    );
+    expect(() => resolveScorer(words, "strict")).toThrow('"strict" is not a scorer. Use number, exact, f1');
   });
 });
 

@@ -10,13 +10,22 @@ import {
   scoreSupportingFacts,
   type SupportingFact,
 } from "../../index.ts";
+import type { Dataset } from "../data/index.ts";
 
-/** Returns the scorer of a run. Throws a `RangeError` if the scorer is unknown. */
-export function resolveScorer(dataset: DatasetSample["dataset"], name?: string): AnswerScorer {
-  if (name === undefined) return dataset === "gsm8k" ? "number" : "f1";
+/**
+ * Returns the scorer of a run. By default, the scorer is `number` if all correct answers are numbers, and `f1` otherwise.
+ * Throws a `RangeError` if the scorer is unknown.
+ */
+export function resolveScorer({ samples }: Pick<Dataset, "samples">, name?: string): AnswerScorer {
+  if (name === undefined) return samples.every(({ gold }) => isNumber(gold)) ? "number" : "f1";
   const found = ANSWER_SCORERS.find((scorer) => scorer === name);
   if (found) return found;
   throw new RangeError(`${JSON.stringify(name)} is not a scorer. Use ${ANSWER_SCORERS.join(", ")}.`);
+}
+
+/** Returns whether a correct answer is a number, also after the solution of a GSM8K file. */
+function isNumber(gold: string): boolean {
+  return /####|^[\s$-]*\d[\d,]*(?:\.\d+)?\s*$/.test(gold);
 }
 
 type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicted" | "measures" | "outcome">;

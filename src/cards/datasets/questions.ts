@@ -1,0 +1,96 @@
+import { A2AError } from "../../protocol/index.ts";
+import { type DataRecord, decodeJsonRecords } from "./data-record.ts";
+import { parseCsv } from "./parse-csv.ts";
+import type { Paragraph, QuestionSample } from "./dataset-sample.ts";
+
+/** Names of the columns or members that contain the parts of a problem. */
+export interface QuestionFields {
+  /** Default: the first of `question`, `prompt`, `input`, and `problem` that the first record has. */
+  readonly question?: string;
+  /** Default: the first of `answer`, `target`, `gold`, `output`, and `solution` that the first record has. */
+  readonly answer?: string;
+  /** Default: `id` or `_id`. Records without an ID are numbered. */
+  readonly id?: string;
+  /** Source documents. Default: `context` or `documents`, if the first record has one. */
+  readonly documents?: string;
+}
+
+const DEFAULT_FIELDS: Readonly<Record<keyof QuestionFields, readonly string[]>> = {
+  question: ["question", "prompt", "input", "problem"],
+  answer: ["answer", "target", "gold", "output", "solution"],
+  id: ["id", "_id"],
+  documents: ["context", "documents"],
+};
+
+/**
+ * Parses questions from a CSV file, a JSON array, JSON Lines, or an export of Hugging Face with `rows`. The ID of a
+ * problem is `q_` and the ID of the record, or the position of the record if its ID is missing or contains characters
+ * that are not allowed in IDs of message cards.
+ */
+export function decodeQuestions(text: string, file: string, fields: QuestionFields = {}): QuestionSample[] {
+  const records = decodeRecords(text, file);
+  const find = (part: keyof QuestionFields): string | undefined =>
+    fields[part] ?? DEFAULT_FIELDS[part].find((name) => records[0]?.has(name));
+  const require = (part: "question" | "answer"): string => {
+    const name = find(part);
+    if (name !== undefined) return name;
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${file}: the first record has no ${part}. Name its column with --fields ${part}=<name>.`,
+    );
+  };
+  const [question, answer, id, documents] = [
+    require("question"),
+    require("answer"),
+    find("id"),
+    find("documents"),
+  ];
+  const ids = new Set<string>();
+  return records.map((record, index) => {
+    const key = id === undefined ? "" : record.getText(id);
+    const sampleId = `q_${/^[A-Za-z0-9_.-]{1,100}$/.test(key) && !ids.has(key) ? key : index}`;
+    ids.add(key);
+    return {
+      dataset: "questions",
+      id: sampleId,
+      question: record.getText(question),
+      gold: record.getText(answer),
+      paragraphs: documents === undefined ? [] : decodeDocuments(record, documents),
+    };
+  });
+}
+
+function decodeRecords(text: string, file: string): DataRecord[] {
+  if (/\.csv$/i.test(file)) return parseCsv(text, file);
+  const records = decodeJsonRecords(text, file);
+  const [only] = records;
+  // The API of Hugging Face returns one object with `rows`, whose elements contain a `row`.
+  return only && records.length === 1 && only.has("rows") ? only.getRows("rows", "row") : records;
+}
+
+/** Decodes documents: a text, a list of texts, pairs of title and sentences, or two parallel lists. */
+function decodeDocuments(record: DataRecord, name: string): Paragraph[] {
+  const value = record.getValue(name);
+  if (value === undefined || value === null || value === "") return [];
+  if (typeof value === "string") return [{ title: "context", sentences: [value] }];
+  const entries = Array.isArray(value) ? value : zipColumns(value);
+  const paragraphs = entries?.map((entry: unknown, index): Paragraph | undefined => {
+    if (typeof entry === "string") return { title: `document ${index + 1}`, sentences: [entry] };
+    if (!Array.isArray(entry)) return undefined;
+    const [title, sentences] = entry as unknown[];
+    const list = typeof sentences === "string" ? [sentences] : sentences;
+    return typeof title === "string" && isStringArray(list) ? { title, sentences: list } : undefined;
+  });
+  if (paragraphs?.every((paragraph) => paragraph !== undefined)) return paragraphs;
+  throw record.createFieldError(name, "contains no documents; use texts, or pairs of a title and sentences");
+}
+
+function zipColumns(value: object): unknown[] | undefined {
+  const { title, sentences } = value as { title?: unknown; sentences?: unknown };
+  if (!Array.isArray(title) || !Array.isArray(sentences)) return undefined;
+  return title.map((one: unknown, index) => [one, sentences[index]]);
+}
+
+function isStringArray(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === "string");
+}
