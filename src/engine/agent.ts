@@ -104,8 +104,9 @@ export interface Run {
    */
   readonly parentTask?: { readonly taskId: string; readonly agent?: string | undefined } | undefined;
   /**
-   * Signal that aborts when the task is canceled, a time limit is exceeded, or the server closes. Errors of its listeners
-   * are reported to `onError` of the observer.
+   * Signal that aborts when the task is canceled, a time limit is exceeded, or the server closes. At a time limit, its
+   * reason has the name `TimeoutError`, as that of `AbortSignal.timeout`. Errors of its listeners are reported to
+   * `onError` of the observer.
    */
   readonly signal: AbortSignal;
   /**

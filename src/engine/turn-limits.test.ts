@@ -66,7 +66,7 @@ describe("the limit on the silence of an agent", () => {
     expect(readStatus(await readAfter(MINUTE_MS - 1))).toBe("WORKING");
     expect(run.run.signal.aborted).toBe(false);
     expect(readStatus(await readAfter(1))).toBe("WORKING");
-    expect(run.run.signal.aborted).toBe(true);
+    expect(run.run.signal.reason).toMatchObject({ name: "TimeoutError", message: SILENT_TURN });
     expect(warnings).toEqual([SILENT_TURN]);
     expect(readStatus(await readAfter(GRACE_MS))).toBe(`FAILED ${SILENT_TURN}`);
     expect(readStatus(await answer)).toBe(`FAILED ${SILENT_TURN}`);

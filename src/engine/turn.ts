@@ -247,7 +247,8 @@ export class Turn {
   /** A signal without readers needs no guard, because it calls no listener after it has aborted. */
   abort(reason: string): void {
     this.#abortController ??= new AbortController();
-    this.#abortController.abort(new DOMException(reason, "AbortError"));
+    const name = this.limitReason ? "TimeoutError" : "AbortError";
+    this.#abortController.abort(new DOMException(reason, name));
   }
 
   get steps(): TurnSteps {

@@ -251,7 +251,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
           markRecordedMcpTaskAsEnded(run.task, name);
           records.push(createMcpTaskRecord(name, null));
         },
-        shouldCancel: () => run === undefined || !run.signal.aborted || run.cancelMetadata !== undefined,
+        shouldCancel: () => run === undefined || !mayContinueElsewhere(run),
         reportCall: run?.reportCall,
       });
       const settled = result.then(
@@ -284,4 +284,10 @@ const MAX_PENDING_TOOL_PROGRESS_LINES = 100;
 function formatToolProgress(name: string, { progress, total, message }: McpToolProgress): string {
   if (message !== undefined && message !== "") return message;
   return total === undefined ? `${name}: ${progress}` : `${name}: ${progress} of ${total}`;
+}
+
+/** Returns true if a server stops a run that a later attempt may continue, so that the work of the run must go on. */
+function mayContinueElsewhere({ signal, cancelMetadata }: Pick<Run, "signal" | "cancelMetadata">): boolean {
+  const isTimeLimit = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
+  return signal.aborted && cancelMetadata === undefined && !isTimeLimit;
 }

@@ -216,3 +216,18 @@ describe("discover", () => {
     await expect(discover(url)).rejects.toMatchObject({ reason: "NOT_FOUND" });
   });
 });
+
+it("discover ends after ten times the time for one card, although a catalog names many agents", async () => {
+  const catalog = buildCatalog(...Array.from({ length: 1000 }, (_, n) => buildEntry(`/${n}.json`)));
+  // The host answers requests for agent cards never.
+  const fetch = (input: string | URL | Request): Promise<Response> =>
+    new URL(input instanceof Request ? input.url : input).pathname === AI_CATALOG
+      ? Promise.resolve(Response.json(catalog))
+      : new Promise(() => {});
+  await expect(discover("http://host.example", { fetch, timeouts: { connectMs: 20 } })).rejects.toMatchObject(
+    {
+      reason: "UNAVAILABLE",
+      message: expect.stringContaining("Did not read all agent cards") as string,
+    },
+  );
+});

@@ -37,6 +37,8 @@ const MAX_AGENTS = 1000;
 const MAX_CATALOGS = 20;
 /** Number of agent cards that one search reads at the same time. */
 const CONCURRENT_REQUESTS = 8;
+/** Longest time of one search, as a multiple of the time for one card. */
+const MAX_TOTAL_TIMEOUTS = 10;
 
 /** An entry of a catalog for an agent card. */
 interface CatalogEntry {
@@ -61,6 +63,21 @@ export async function discoverAgents(
   signal: AbortSignal | undefined,
 ): Promise<DiscoveredAgent[]> {
   const url = parseAgentUrl(hostUrl);
+  const totalMs = MAX_TOTAL_TIMEOUTS * options.timeoutMs;
+  const createError = (): A2AError =>
+    createTimeoutError(`Did not read all agent cards of ${hostUrl}`, totalMs, "Raise timeouts.connectMs");
+  return await withDeadline(totalMs, signal, createError, (deadline) =>
+    searchAgents(options, url, hostUrl, trustedOrigins, deadline),
+  );
+}
+
+async function searchAgents(
+  options: CardFetchOptions,
+  url: URL,
+  hostUrl: string,
+  trustedOrigins: TrustedOrigins,
+  signal: AbortSignal | undefined,
+): Promise<DiscoveredAgent[]> {
   const entries =
     (await readAiCatalogs(options, url, signal)) ?? (await readApiCatalog(options, url, signal));
   if (!entries) {

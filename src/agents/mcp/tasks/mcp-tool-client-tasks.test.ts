@@ -281,6 +281,21 @@ describe("an agent whose tool call is an MCP task", () => {
     expect(task?.metadata).toEqual({ [`colloquy:mcpTask:${TOOL}`]: null });
   });
 
+  it("cancels the MCP task if the turn exceeds its time limit, because no later attempt continues it [E24]", async () => {
+    const { tools, parrot } = await openTools();
+    const worker = agent(
+      { name: "worker", description: "Works" },
+      async function* (run) {
+        const { text } = yield* tools.streamTool(TOOL, { message: "wait" }, { run });
+        yield text;
+      },
+      { maxTurnMs: 300 },
+    );
+    const client = await connect((await serveAgent(worker, "memory")).url);
+    expect(await client.send("go")).toMatchObject({ task: { status: { state: "TASK_STATE_FAILED" } } });
+    await parrot.stateRecorder.waitForState("TASK_STATE_CANCELED");
+  });
+
   it("calls the tool again after the recorded MCP task has failed", async () => {
     const requests: ReceivedRequest[] = [];
     const failure = {
