@@ -14,10 +14,15 @@ export function createRpcBody(method: string, params: object): object {
 }
 
 /** Sends a request, and returns its result. Throws an error with the reply if there is no result. */
-export async function callAgent<Result>(agentUrl: string, method: string, params: object): Promise<Result> {
+export async function callAgent<Result>(
+  agentUrl: string,
+  method: string,
+  params: object,
+  caller = "anonymous",
+): Promise<Result> {
   const response = await fetch(agentUrl, {
     method: "POST",
-    headers: { "content-type": "application/json", "a2a-version": "1.0" },
+    headers: { "content-type": "application/json", "a2a-version": "1.0", "x-caller": caller },
     body: JSON.stringify(createRpcBody(method, params)),
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
@@ -27,13 +32,16 @@ export async function callAgent<Result>(agentUrl: string, method: string, params
   return reply.result;
 }
 
-/** Starts a task without waiting for its end, and returns its id. */
-export async function startTask(agentUrl: string, messageId: string, script: AgentScript): Promise<string> {
-  const { task } = await callAgent<{ task: Task }>(agentUrl, "SendMessage", {
-    message: createUserMessage(messageId, JSON.stringify(script)),
-    configuration: { returnImmediately: true },
-  });
-  return task.id;
+/** Starts a task of a caller without waiting for its end, and returns its id. */
+export async function startTask(
+  agentUrl: string,
+  messageId: string,
+  script: AgentScript,
+  caller?: string,
+): Promise<string> {
+  const message = createUserMessage(messageId, JSON.stringify(script));
+  const params = { message, configuration: { returnImmediately: true } };
+  return (await callAgent<{ task: Task }>(agentUrl, "SendMessage", params, caller)).task.id;
 }
 
 /** Returns a request that streams a new task. */

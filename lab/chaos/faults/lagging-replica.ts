@@ -72,11 +72,10 @@ export const fault: ChaosFault = {
         addProblem(`a client has ${text.length} of ${texts[at]?.length} characters`);
     const sum = (count: (one: Reading) => number): number =>
       readings.reduce((all, one) => all + count(one), 0);
+    const wentBack = sum((one) => one.wentBack);
+    if (wentBack === 0) addProblem("no stream has seen the log go back");
     addFigure("tasks", TASKS);
-    addFigure(
-      "wentBack",
-      sum(({ wentBack }) => wentBack),
-    );
+    addFigure("wentBack", wentBack);
     addFigure(
       "silentEnds",
       sum(({ silentEnds }) => silentEnds),
@@ -95,7 +94,7 @@ async function readUntilEnd(agentUrl: string, taskId: string, signal: AbortSigna
         applyData(reading, data);
       if (!isFinalState(reading.state)) reading.silentEnds++;
     } catch (error) {
-      if (String(error).includes("logWentBack")) reading.wentBack++;
+      if (String(error).includes("went back from event")) reading.wentBack++;
       else if (String(error).includes("has ended")) {
         const { status, artifacts = [] } = await fetchTaskByRpc(agentUrl, taskId);
         reading.state = status.state;

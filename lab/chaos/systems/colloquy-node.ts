@@ -38,6 +38,7 @@ const server = createServer(
   {
     store,
     mergeChunks: false,
+    authenticate: ({ header }) => ({ tenant: "", principal: header("x-caller") ?? "anonymous" }),
     push: { allowPrivate: true, retry: { initialDelayMs: 100, maxDelayMs: 1000 } },
     ...(taskRetentionMs === undefined
       ? {}
