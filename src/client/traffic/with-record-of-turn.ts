@@ -14,7 +14,8 @@ export function withRecordOfTurn(
   const findRecordedTransport = (): Promise<Transport> | undefined => {
     const writer = getCurrentTraceScope()?.task?.record;
     if (!writer) return undefined;
-    const recorded = recordedTransports.get(writer) ?? createRecordedTransport(writer);
+    // A record that cannot start must not affect the call.
+    const recorded = recordedTransports.get(writer) ?? createRecordedTransport(writer).catch(() => transport);
     recordedTransports.set(writer, recorded);
     return recorded;
   };
