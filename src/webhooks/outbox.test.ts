@@ -122,7 +122,7 @@ function createOutboxFixture(
   });
   const push = { outbox, validateWebhook: async (): Promise<[]> => [], createConfigOperations };
   return {
-    ...createEngineFixture({ store, clock, push, agent, mergeChunks: false }),
+    ...createEngineFixture({ store, clock, push, agent, mergeChunks: false, maxSilenceMs: Infinity }),
     store,
     receiver,
     outbox,
