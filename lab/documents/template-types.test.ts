@@ -60,6 +60,6 @@ async function findTypeErrors(
     cwd,
   ).result;
   // The sources of this package are not written for the DOM types of a page.
-  const isOutside = (line: string): boolean => line.startsWith("../..") || line.startsWith("/");
+  const isOutside = (line: string): boolean => line.startsWith("../") || line.startsWith("/");
   return out.split("\n").filter((line) => line.includes("error TS") && !isOutside(line));
 }

@@ -37,7 +37,7 @@ async function readStatus(route: string, { cookie, key }: Partial<Session>, head
   return response.status;
 }
 
-it("a session needs both its cookie and its key, which browsers send to no other port [SEC-60]", async () => {
+it("a session needs both its cookie and its key, which browsers send to no other port [SEC-85]", async () => {
   await start();
   const session = await signIn({ token: TEST_LAUNCH_TOKEN });
   const { port } = new URL(console.url);
@@ -56,7 +56,7 @@ it("a session needs both its cookie and its key, which browsers send to no other
     expect(await readStatus("GET session", part)).toBe(401);
 });
 
-it("a request with a session changes the state only from the page of the console [SEC-61]", async () => {
+it("a request with a session changes the state only from the page of the console [SEC-90]", async () => {
   await start();
   const session = await signIn({ token: TEST_LAUNCH_TOKEN });
   const route = "POST agents/parrot/tasks/unknown/cancel";
