@@ -32,7 +32,7 @@ function closeConnections(): void {
   setTimeout(() => {
     Atomics.store(signal, 0, 1);
     Atomics.notify(signal, 0);
-  }, 20);
+  }, 200);
 }
 
 parentPort?.on("message", ({ tapUrl, step }: { tapUrl: string; step: "first" | "second" }) => {
