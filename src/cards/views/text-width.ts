@@ -5,6 +5,9 @@ const graphemeSegmenter = new Intl.Segmenter(undefined, { granularity: "grapheme
 const EMOJI_PATTERN = /^\p{RGI_Emoji}$/v;
 const INVISIBLE_PATTERN = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_Code_Point}]+$/u;
 
+/** Marks of halfwidth katakana, which belong to the grapheme of the letter before them, but have a column of their own. */
+const HALFWIDTH_SOUND_MARKS = /[\u{ff9e}\u{ff9f}]/gu;
+
 /**
  * Returns the width of a text in terminal columns: two for East Asian characters and emoji, zero for
  * combining characters, and one for other characters.
@@ -92,7 +95,8 @@ function measureGrapheme(grapheme: string): number {
   const codePoint = grapheme.codePointAt(0) ?? 0;
   const first = String.fromCodePoint(codePoint);
   const rest = grapheme.slice(first.length);
-  if (rest === "" || !joinsNextCharacter(first)) return eastAsianWidth(codePoint);
+  if (rest === "" || !joinsNextCharacter(first))
+    return eastAsianWidth(codePoint) + (rest.match(HALFWIDTH_SOUND_MARKS)?.length ?? 0);
   return measureGrapheme(first) + measureGrapheme(rest);
 }
 
