@@ -19,7 +19,7 @@ export function extractAnswer(text: string, form: AnswerForm): ExtractedAnswer {
   const reply = toAsciiForms(removeThinking(text));
   const marked = listMarkedTexts(reply);
   if (form === "text") {
-    const answer = (marked.at(-1) ?? reply).replaceAll(/[*_`]+|^[\s"'“‘]+|[\s"'”’}]+$/g, "").trim();
+    const answer = trimQuotes((marked.at(-1) ?? reply).replaceAll(/[*_`]/g, ""));
     return {
       answer: answer === "" ? undefined : answer,
       isMarked: marked.length > 0 || !reply.trim().includes("\n"),
@@ -60,7 +60,17 @@ export function removeThinking(text: string): string {
  */
 export function isPlaceholderText(text: string): boolean {
   const inner = text.replace(/^\s*answer:/i, "").replaceAll(/[\s"'“”‘’<>[\](){}*`]/g, "");
-  return /^(?:[.…⋯]*[…⋯][.…⋯]*|\.{2,}|TEXT|SUBTASK|ANSWER|TITLE)$/.test(inner);
+  const isEllipsis = /^[.…⋯]+$/.test(inner) && inner !== ".";
+  return isEllipsis || /^(?:TEXT|SUBTASK|ANSWER|TITLE)$/.test(inner);
+}
+
+/** Removes spaces and quotation marks at both ends, and the end of a LaTeX command. */
+function trimQuotes(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && /[\s"'“‘]/.test(text.charAt(start))) start++;
+  while (start < end && /[\s"'”’}]/.test(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
 }
 
 /** Returns the rest of the line after each answer marker. */
@@ -88,24 +98,26 @@ const MARKER_PATTERN =
   /####|\\boxed\{|\b(?:[Aa]nswer|ANSWER)\**(?::| is\b\**:?)|\bA\**:|(?:정답|답|答案|答え|答)\**(?:[은는]|是|は|:)\**:?/g;
 
 // A minus sign belongs to the number unless it directly follows an operand, as in `16-3`.
-const NUMBER_SOURCE = String.raw`(?:(?<![\w.)\]])-)?\$?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)`;
-const NUMBER_PATTERN = new RegExp(NUMBER_SOURCE, "g");
-const LETTER_SOURCE = String.raw`[A-J](?![\p{L}\p{N}'’])`;
+const NUMBER_PATTERN = /(?:(?<![\w.)\]])-)?\$?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)/g;
 
-/** Builds the patterns of an answer that follows a marker, and of an answer that is the entire reply. */
-function buildFormPatterns(source: string): { readonly atStart: RegExp; readonly isAlone: RegExp } {
-  // Emphasis, currency signs, and the commands of LaTeX may surround the answer, and a unit may follow it.
-  const signs = String.raw`(?:[\s*$"'\x60_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*`;
-  const word = String.raw`[^\p{L}\p{N}]*`;
-  return {
-    atStart: new RegExp(`^${signs}(${source})`, "u"),
-    isAlone: new RegExp(String.raw`^${signs}(?:${source})${word}(?:\p{L}+${word}){0,3}$`, "u"),
-  };
-}
-
+/**
+ * The patterns of an answer that follows a marker, and of an answer that is the entire reply. Emphasis, currency signs,
+ * and the commands of LaTeX may surround the answer, and a unit of at most three words may follow it.
+ */
 const FORMS = {
-  number: { ...buildFormPatterns(NUMBER_SOURCE), findLast: findLastNumber },
-  choice: { ...buildFormPatterns(LETTER_SOURCE), findLast: findLastLetter },
+  number: {
+    atStart:
+      /^(?:[\s*$"'`_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*((?:(?<![\w.)\]])-)?\$?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+))/u,
+    isAlone:
+      /^(?:[\s*$"'`_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*(?:(?<![\w.)\]])-)?\$?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)[^\p{L}\p{N}]*(?:\p{L}+[^\p{L}\p{N}]+){0,2}(?:\p{L}+[^\p{L}\p{N}]*)?$/u,
+    findLast: findLastNumber,
+  },
+  choice: {
+    atStart: /^(?:[\s*$"'`_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*([A-J](?![\p{L}\p{N}'’]))/u,
+    isAlone:
+      /^(?:[\s*$"'`_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*[A-J](?![\p{L}\p{N}'’])[^\p{L}\p{N}]*(?:\p{L}+[^\p{L}\p{N}]+){0,2}(?:\p{L}+[^\p{L}\p{N}]*)?$/u,
+    findLast: findLastLetter,
+  },
 } as const;
 
 /** Returns the last letter of an option. `A` and `I` are words unless they are in parentheses or alone. */

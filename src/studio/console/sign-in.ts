@@ -15,7 +15,7 @@ interface SignInContext {
 }
 
 /** Headers that contain credentials. Other headers could change the meaning of later requests. */
-const CREDENTIAL_HEADER = /^(authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*)$/;
+const CREDENTIAL_HEADER = /^(?=[a-z0-9-]+$)(?:authorization$|.*(?:key|token|secret))/;
 
 /** Starts the session of a page with the launch token, or with credentials that the server accepts. */
 export async function signIn(
