@@ -10,11 +10,11 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
     noticedBy: { test: "src/studio/console/console-safety.test.ts" },
   },
   {
-    name: "console-token-confirmation",
-    file: "src/studio/pages/source/console-token.ts",
-    find: "return confirm(question) ? linked : stored;",
-    replace: "return linked;",
-    noticedBy: { test: "src/studio/pages/source/console-token.test.ts" },
+    name: "console-session-key",
+    file: "src/studio/console/page-sessions.ts",
+    find: 'if (!value || !isSameText(headers.get(CONSOLE_KEY_HEADER) ?? "", this.#sign(value))) return undefined;',
+    replace: "if (!value) return undefined;",
+    noticedBy: { test: "src/studio/console/page-sessions.test.ts" },
   },
   {
     name: "console-body-size",
