@@ -70,6 +70,13 @@ describe("the demo", () => {
     expect(out).toMatch(/Artifact: answer\n(?:.*\n)*?18\n/);
   });
 
+  it("prints a command for a run of cards, which works", async () => {
+    const [, command = ""] = /(cards run --.*)/.exec(demo.banner) ?? [];
+    const options = ["-n", "1", "--out", `${cwd}/results`];
+    const { code, err } = await runCliInTestProcess([...command.split(" "), ...options]);
+    expect([code, err]).toEqual([0, expect.not.stringContaining("error:")]);
+  });
+
   it("makes no payment without approval", async () => {
     const { out } = await runCliInTestProcess([
       "send",

@@ -66,8 +66,8 @@ ${renderSendCommand(writer.url, "Write 50 words", "--stream")}
 
   # a planner and a solver on separate servers: watch their cards
 ${renderSendCommand(tutor.url, sampleProblem, "--stream")}
-  # the same for twenty problems, recorded with all cards and costs
-  ${formatColloquyCommand("cards", "run")}
+  # the same for twenty problems, without a model, recorded with all cards
+  ${formatColloquyCommand("cards", "run", "--model", "oracle")}
 
   # the same request with curl
 ${renderCurlCommand(assistant.url, question, header)}`;

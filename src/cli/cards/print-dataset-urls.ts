@@ -42,7 +42,7 @@ export function createPrintDatasetUrlsCommand(context: CliContext): Command {
           `  ${note}`,
         ].join("\n"),
       );
-      const run = `then  colloquy cards run --data ${folder} --dataset gsm8k -n 200`;
+      const run = `then  colloquy cards run --data ${folder} --dataset gsm8k -n 200 --model <name>`;
       context.streams.out(`${[...blocks, run].join("\n\n")}\n`);
     });
 }
