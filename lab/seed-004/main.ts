@@ -8,6 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { createHangingModel } from "../../src/cards/roles/models/hanging-model.fixture.ts";
 import {
   PYTHON_CARD_STATISTICS_SNIPPET,
   PYTHON_SUCCESS_RATE_SNIPPET,
@@ -227,15 +228,7 @@ const SECTIONS: readonly Section[] = [
   {
     name: "controller: time-out",
     check: async () => {
-      const slow: RoleModel = {
-        id: "slow",
-        evidenceKind: "simulated",
-        complete: ({ signal }) => {
-          const { promise, reject } = Promise.withResolvers<never>();
-          signal.addEventListener("abort", () => reject(signal.reason));
-          return promise;
-        },
-      };
+      const slow = createHangingModel();
       const outcome = await run({ model: slow, deadlineMs: 100, onError: "wrong" });
       const controls = listCards(outcome).filter(({ message_type }) => message_type === "control");
       assert.equal(controls[0]?.content, "stop");

@@ -177,7 +177,8 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
  *
  * The turn ends when the iterable of `execute` ends. If the iterable returns, the task is COMPLETED unless
  * the agent set another final state. If the iterable throws, the task is FAILED. If the signal aborts, the
- * task is CANCELED. The engine always calls `return()` on the agent's iterator.
+ * task is CANCELED after a cancellation, and FAILED after a time limit. The engine always calls `return()` on
+ * the agent's iterator.
  */
 export interface Agent extends TurnLimits {
   /**

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Time limits of one attempt at a turn (E24). An attempt without a limit has the value `Infinity`. */
+/** Time limits of one attempt at a turn. An attempt without a limit has the value `Infinity`. */
 export interface TurnLimits {
   /**
    * Maximum time in milliseconds in which an agent shows no progress. Progress is an event, a finished step of `once`, a
@@ -19,7 +19,7 @@ export interface TurnLimits {
 
 type ResolvedLimits = { readonly [Name in keyof TurnLimits]-?: number };
 
-/** Longest delay of a timer in milliseconds, because timers of Node are limited to 24 days. */
+/** Longest delay of a timer in milliseconds. Timers of Node fire at once if their delay exceeds 24 days. */
 const MAX_DELAY_MS = 24 * 3_600_000;
 
 /**

@@ -1,8 +1,7 @@
 /**
- * Returns the delay in milliseconds that a `Retry-After` header requests, starting at the time `now` (RFC
- * 9110 §10.2.3). The `Retry-After` header contains a number of seconds or a date. Some
- * model servers send fractions of seconds. Returns `undefined` if the
- * header is missing or invalid, or if its date is in the past.
+ * Returns the delay in milliseconds that a `Retry-After` header requests, starting at the time `now` (RFC 9110 §10.2.3).
+ * The header contains a number of seconds or a date. Some model servers send fractions of seconds. Returns `undefined` if
+ * the header is missing or invalid, or if its date is in the past.
  */
 export function parseRetryAfter(header: string | null | undefined, now: number): number | undefined {
   if (header === null || header === undefined) return undefined;

@@ -3,6 +3,7 @@ import { getAgentPath, type ServedAgent } from "./served-agent.ts";
 
 /** Path of an agent card below the URL of its agent (A2A §8.2). */
 export const CARD_PATH = "/.well-known/agent-card.json";
+const CARD_TYPE = "application/a2a-agent-card+json";
 const LINKSET_TYPE = `application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`;
 
 /** The agents of a server, and the base URL of their URLs. */
@@ -11,10 +12,15 @@ interface ListedAgents {
   readonly baseUrl: string;
 }
 
-function listAgentUrls({ agents, baseUrl }: ListedAgents): { id: string; url: string; cardUrl: string }[] {
-  return [...agents.keys()].map((id) => {
+interface ListedAgent extends Pick<ServedAgent, "id" | "cardPublisher"> {
+  readonly url: string;
+  readonly cardUrl: string;
+}
+
+function listAgents({ agents, baseUrl }: ListedAgents): ListedAgent[] {
+  return [...agents.values()].map(({ id, cardPublisher }) => {
     const url = baseUrl + getAgentPath(id);
-    return { id, url, cardUrl: url + CARD_PATH };
+    return { id, cardPublisher, url, cardUrl: url + CARD_PATH };
   });
 }
 
@@ -24,9 +30,9 @@ export type AgentListRenderer = (listed: ListedAgents) => HttpReply | Promise<Ht
 /** Lists the id, name, description, URL, and card URL of every agent. */
 export async function renderAgentList(listed: ListedAgents): Promise<HttpReply> {
   const agents = await Promise.all(
-    listAgentUrls(listed).map(async ({ id, url, cardUrl }) => {
-      const description = await listed.agents.get(id)?.cardPublisher.loadDescription();
-      return { id, name: description?.name, description: description?.description, url, cardUrl };
+    listAgents(listed).map(async ({ id, cardPublisher, url, cardUrl }) => {
+      const { name, description } = await cardPublisher.loadDescription();
+      return { id, name, description, url, cardUrl };
     }),
   );
   return createJsonReply(200, JSON.stringify({ agents }));
@@ -37,9 +43,9 @@ export async function renderAgentList(listed: ListedAgents): Promise<HttpReply> 
  * the specification leaves names and descriptions to the agent cards.
  */
 export function renderAiCatalog(listed: ListedAgents): HttpReply {
-  const entries = listAgentUrls(listed).map(({ id, cardUrl }) => ({
+  const entries = listAgents(listed).map(({ id, cardUrl }) => ({
     identifier: createEntryIdentifier(id, cardUrl),
-    type: "application/a2a-agent-card+json",
+    type: CARD_TYPE,
     url: cardUrl,
   }));
   const catalog = { specVersion: "0.9", entries };
@@ -55,9 +61,9 @@ function createEntryIdentifier(id: string, cardUrl: string): string {
 
 /** Lists the agents as APIs whose descriptions are the agent cards (RFC 9727). */
 export function renderApiCatalog(listed: ListedAgents): HttpReply {
-  const linkset = listAgentUrls(listed).map(({ url, cardUrl }) => ({
+  const linkset = listAgents(listed).map(({ url, cardUrl }) => ({
     anchor: url,
-    "service-desc": [{ href: cardUrl, type: "application/a2a-agent-card+json" }],
+    "service-desc": [{ href: cardUrl, type: CARD_TYPE }],
   }));
   return createJsonReply(200, JSON.stringify({ linkset }), {
     "content-type": LINKSET_TYPE,

@@ -21,7 +21,7 @@ import type { ServerOptions } from "./server-options.ts";
 import type { StoreOpener } from "./store-opener.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
-import { isSameSecret } from "./is-same-secret.ts";
+import { isSameSecret } from "../base/data-structures/index.ts";
 import type { ServerStore } from "./resolve-store.ts";
 
 type ServerPathHandler = (request: HttpRequest) => HttpReply | Promise<HttpReply> | undefined;

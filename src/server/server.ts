@@ -200,7 +200,7 @@ class AgentServer implements Server {
       byteLedger: routerContext.byteLedger,
     });
     await store.open((report) => observer.onStoreMigration?.(report));
-    if (this.#options.operator) await store.overview?.prepareForAllCallers();
+    if (this.#options.operator) await store.overview?.prepareForAllCallers?.();
     if (this.#options.textIndex) await store.overview?.textIndex?.start();
     this.#parts.otherNodeEvents?.start();
     for (const engine of agents.listEngines()) await engine.open();

@@ -17,7 +17,6 @@ export function createMemoryTaskOverview(
       },
       start: startTextIndex,
     },
-    prepareForAllCallers: async () => {},
     list: async (query) => listMemoryOverview(scopes, findTextIndex(), query),
     findScope: async (agent, taskId) => {
       for (const { scope, logs } of scopes.listScopes())

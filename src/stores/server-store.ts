@@ -85,7 +85,7 @@ export interface TaskOverview {
    * Creates the indexes that lists of the tasks of all callers need, unless they exist. Servers with the option
    * `operator` call the function after `open`.
    */
-  prepareForAllCallers(): Promise<void>;
+  prepareForAllCallers?(): Promise<void>;
   list(query: TaskOverviewQuery): Promise<TaskOverviewPage>;
   /** Resolves with the scope of a task, or with `undefined` if no caller has the task. */
   findScope(agent: string, taskId: string): Promise<TaskScope | undefined>;

@@ -197,6 +197,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   "studio/tap": {
     parts: {
+      "base/data-structures": "whole",
       protocol: "whole",
       "base/usage-checks": "whole",
       wire: "whole",
@@ -237,6 +238,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   "studio/console": {
     parts: {
+      "base/data-structures": "whole",
       protocol: "whole",
       "base/usage-checks": "whole",
       "observe/logging": "whole",
@@ -252,6 +254,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   cli: {
     parts: {
+      "base/data-structures": "whole",
       protocol: "whole",
       "base/usage-checks": "whole",
       "observe/logging": "whole",

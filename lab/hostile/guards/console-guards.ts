@@ -12,7 +12,7 @@ export const CONSOLE_GUARDS: readonly Guard[] = [
   {
     name: "console-session-key",
     file: "src/studio/console/page-sessions.ts",
-    find: 'if (!value || !isSameText(headers.get(CONSOLE_KEY_HEADER) ?? "", this.#sign(value))) return undefined;',
+    find: 'if (!value || !isSameSecret(headers.get(CONSOLE_KEY_HEADER) ?? "", this.#sign(value))) return undefined;',
     replace: "if (!value) return undefined;",
     noticedBy: { test: "src/studio/console/page-sessions.test.ts" },
   },

@@ -71,9 +71,9 @@ const assertKnownDescription = defineOptionNames<AgentDescription>()(
  * `inputRequired` create other values that a generator may yield. The adapter passes yielded agent events to
  * the caller unchanged.
  *
- * The task becomes COMPLETED when the generator returns, FAILED when it throws, and CANCELED when
- * `run.signal` aborts. A `yield` of `inputRequired`, `authRequired`, or a final status ends the turn. After
- * the `yield` that ends a turn, only the generator's `finally` blocks run.
+ * The task becomes COMPLETED when the generator returns, FAILED when it throws or exceeds a time limit, and
+ * CANCELED when a client cancels it. A `yield` of `inputRequired`, `authRequired`, or a final status ends the
+ * turn. After the `yield` that ends a turn, only the generator's `finally` blocks run.
  */
 export function agent(
   description: AgentDescription,

@@ -16,3 +16,4 @@ export { DurableCall, type StepExecutor } from "./durable-call.ts";
 export { decodeTypedJson, encodeTypedJson } from "./typed-json.ts";
 export { countUtf8Bytes } from "./count-utf8-bytes.ts";
 export { computeSha256Hex } from "./sha-256.ts";
+export { isSameSecret } from "./is-same-secret.ts";

@@ -16,6 +16,15 @@ describe("questions of a file", () => {
     ]);
   });
 
+  it("have different IDs, also if the ID of one is the position of another", () => {
+    const text = "id,question,answer\nfirst one,a,1\n0,b,2\n0,c,3\n";
+    expect(list(text, "mine.csv")).toEqual([
+      ["q_0", "a", "1"],
+      ["q_1", "b", "2"],
+      ["q_2", "c", "3"],
+    ]);
+  });
+
   it("survive a round trip through CSV", () => {
     const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
     const field = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r\n", " ", "é") });

@@ -48,8 +48,10 @@ export function decodeQuestions(text: string, file: string, fields: QuestionFiel
   const ids = new Set<string>();
   return records.map((record, index) => {
     const key = id === undefined ? "" : record.getText(id);
-    const sampleId = `q_${/^[A-Za-z0-9_.-]{1,100}$/.test(key) && !ids.has(key) ? key : index}`;
-    ids.add(key);
+    let sampleId = `q_${/^[A-Za-z0-9_.-]{1,100}$/.test(key) && !ids.has(`q_${key}`) ? key : index}`;
+    // The position of one record can be the ID of another.
+    while (ids.has(sampleId)) sampleId += "_";
+    ids.add(sampleId);
     return {
       dataset: "questions",
       id: sampleId,

@@ -25,12 +25,12 @@ export function extractAnswer(text: string, form: AnswerForm): ExtractedAnswer {
       isMarked: marked.length > 0 || !reply.trim().includes("\n"),
     };
   }
-  const { atStart, isAlone, findLast } = FORMS[form];
-  const [, first] = atStart.exec(marked.at(-1) ?? "") ?? [];
+  const { pattern, findLast } = FORMS[form];
+  const first = readAnswerAtStart(marked.at(-1) ?? "", pattern)?.answer;
   const answer = first ?? findLast(reply);
   return {
     answer: answer && stripNumberFormatting(answer),
-    isMarked: first !== undefined || isAlone.test(reply.trim()),
+    isMarked: first !== undefined || readAnswerAtStart(reply.trim(), pattern)?.isAlone === true,
   };
 }
 
@@ -100,25 +100,30 @@ const MARKER_PATTERN =
 // A minus sign belongs to the number unless it directly follows an operand, as in `16-3`.
 const NUMBER_PATTERN = /(?:(?<![\w.)\]])-)?\$?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)/g;
 
-/**
- * The patterns of an answer that follows a marker, and of an answer that is the entire reply. Emphasis, currency signs,
- * and the commands of LaTeX may surround the answer, and a unit of at most three words may follow it.
- */
+/** Emphasis, currency signs, and commands of LaTeX before an answer. */
+const SIGNS = /^(?:[\s*$"'`_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*/u;
+/** The text after an answer that is the entire reply: signs, and a unit of at most three words. */
+const UNIT = /^[^\p{L}\p{N}]*(?:\p{L}+[^\p{L}\p{N}]+){0,2}(?:\p{L}+[^\p{L}\p{N}]*)?$/u;
+
 const FORMS = {
-  number: {
-    atStart:
-      /^(?:[\s*$"'`_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*((?:(?<![\w.)\]])-)?\$?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+))/u,
-    isAlone:
-      /^(?:[\s*$"'`_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*(?:(?<![\w.)\]])-)?\$?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)[^\p{L}\p{N}]*(?:\p{L}+[^\p{L}\p{N}]+){0,2}(?:\p{L}+[^\p{L}\p{N}]*)?$/u,
-    findLast: findLastNumber,
-  },
-  choice: {
-    atStart: /^(?:[\s*$"'`_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*([A-J](?![\p{L}\p{N}'’]))/u,
-    isAlone:
-      /^(?:[\s*$"'`_~:(=₩€£¥]|\\(?:boxed|text|mathbf|\(|\[|\$)\{?)*[A-J](?![\p{L}\p{N}'’])[^\p{L}\p{N}]*(?:\p{L}+[^\p{L}\p{N}]+){0,2}(?:\p{L}+[^\p{L}\p{N}]*)?$/u,
-    findLast: findLastLetter,
-  },
+  number: { pattern: NUMBER_PATTERN, findLast: findLastNumber },
+  choice: { pattern: /[A-J](?![\p{L}\p{N}'’])/gu, findLast: findLastLetter },
 } as const;
+
+/** Returns the answer at the start of a text, and whether only signs and a unit follow it. */
+function readAnswerAtStart(
+  text: string,
+  pattern: RegExp,
+): { readonly answer: string; readonly isAlone: boolean } | undefined {
+  const start = SIGNS.exec(text)?.[0].length ?? 0;
+  pattern.lastIndex = start;
+  const match = pattern.exec(text);
+  // The next search with the pattern must begin at the start of its text.
+  pattern.lastIndex = 0;
+  if (match?.index !== start) return undefined;
+  const [answer] = match;
+  return { answer, isAlone: UNIT.test(text.slice(start + answer.length)) };
+}
 
 /** Returns the last letter of an option. `A` and `I` are words unless they are in parentheses or alone. */
 function findLastLetter(reply: string): string | undefined {

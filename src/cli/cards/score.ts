@@ -30,7 +30,10 @@ export function createCardsScoreCommand(context: CliContext): Command {
       .addOption(
         new Option("--scorer <name>", "scorer of the answers").choices(ANSWER_SCORERS).makeOptionMandatory(),
       )
-      .option("--out <file>", "new recording (default: the id of the run with the scorer, beside the file)"),
+      .option(
+        "--out <file>",
+        "path of the new recording (default: the run id and the scorer, in the folder of the file)",
+      ),
   ).action(async (file: string, { scorer, out, output }: ScoreOptions) => {
     const text = await readFileOrStdin(file, context.stdin);
     const before = decodeRecording(text, file);

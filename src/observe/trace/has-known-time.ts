@@ -1,6 +1,6 @@
 import type { TrafficLine } from "./traffic-line-types.ts";
 
-/** Returns whether somebody observed the event of a line when it happened. Other lines are observations. */
+/** Returns false for an event whose commit no writer observed. All other lines have a known time. */
 export function hasKnownTime(line: TrafficLine): boolean {
   return line.kind !== "event" || line.time_known !== false;
 }

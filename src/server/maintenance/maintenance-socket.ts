@@ -1,8 +1,9 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { isSameSecret } from "../../base/data-structures/index.ts";
 import type { TaskSelector } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { StoreMaintenance } from "./store-maintenance.ts";
@@ -121,8 +122,7 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
 }
 
 function assertAuthorized(given: string, expected: string): void {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  if (a.length === b.length && timingSafeEqual(a, b)) return;
+  if (isSameSecret(given, expected)) return;
   throw new A2AError(
     "UNAUTHENTICATED",
     "The maintenance token is wrong; read it from the -maintenance file.",

@@ -35,7 +35,7 @@ import { OperationObserver } from "./operation-observer.ts";
 import type { MetricsOptions, TelemetryOptions } from "./telemetry-options.ts";
 import { A2AError, findHostRefusal } from "../../protocol/index.ts";
 import { assertHttpMethodAllowed } from "../bindings/method-not-allowed-error.ts";
-import { isSameSecret } from "../is-same-secret.ts";
+import { isSameSecret } from "../../base/data-structures/index.ts";
 import type { ServerStore } from "../resolve-store.ts";
 
 const DEFAULT_METRIC_INTERVAL_MS = 60_000;

@@ -27,7 +27,7 @@ describe.skipIf(reason)("a list of the console in PostgreSQL", () => {
   beforeAll(async () => {
     const store = new PostgresStore(url);
     await store.open();
-    await store.overview.prepareForAllCallers();
+    await store.overview.prepareForAllCallers?.();
     await store.close();
     // Ten thousand tasks of a hundred callers and ten agents in a thousand contexts, which the planner knows.
     await runTestSql(

@@ -73,7 +73,6 @@ export function createSqlPushStore({ read, writePush }: SqlAccess): PushStore {
 export function createSqlTaskOverview({ read, isInDoubt }: SqlAccess, textIndex: TextIndex): TaskOverview {
   return {
     textIndex,
-    prepareForAllCallers: async () => {},
     list: (query) =>
       read(
         ({ overviewReader }) => overviewReader.list(query),

@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from "node:crypto";
+import { isSameSecret } from "../../base/data-structures/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { CallerAgentAccess, OperatorAccess } from "../../server/index.ts";
 import { CONSOLE_REQUEST_HEADER } from "../console-api/index.ts";
@@ -88,10 +88,8 @@ export async function authenticateConsoleUser(
   };
 }
 
-/** Compares digests, which have the same length, so that the time does not depend on the texts. */
 export function isLaunchToken(given: string, token: string | undefined): boolean {
-  if (token === undefined) return false;
-  return timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", token, "buffer"));
+  return token !== undefined && isSameSecret(given, token);
 }
 
 /**

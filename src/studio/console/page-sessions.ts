@@ -1,11 +1,5 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  hkdfSync,
-  randomBytes,
-  timingSafeEqual,
-} from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { isSameSecret } from "../../base/data-structures/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { CONSOLE_KEY_HEADER } from "../console-api/index.ts";
 
@@ -77,7 +71,7 @@ export class PageSessions {
       ?.split("; ")
       .find((one) => one.startsWith(prefix));
     const value = cookie?.slice(prefix.length);
-    if (!value || !isSameText(headers.get(CONSOLE_KEY_HEADER) ?? "", this.#sign(value))) return undefined;
+    if (!value || !isSameSecret(headers.get(CONSOLE_KEY_HEADER) ?? "", this.#sign(value))) return undefined;
     const bytes = Buffer.from(value, "base64url");
     const decipher = createDecipheriv(CIPHER, this.#cipherKey, bytes.subarray(0, IV_BYTES));
     decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
@@ -106,9 +100,4 @@ export class PageSessions {
 
 function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, "", `colloquy console ${purpose}`, 32));
-}
-
-function isSameText(a: string, b: string): boolean {
-  const [first, second] = [Buffer.from(a), Buffer.from(b)];
-  return first.length === second.length && timingSafeEqual(first, second);
 }

@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.close();
   });
 
-  it("answers a question in the composer, and states past answers in words", async () => {
+  it("answers a question in the composer, and shows past answers as text", async () => {
     const asker = agent({ name: "asker", description: "Asks" }, async function* ({ text, history }) {
       if (history.length === 1) yield inputRequired("Which color?");
       else yield `You like ${text}.`;

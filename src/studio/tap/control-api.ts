@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { isSameSecret } from "../../base/data-structures/index.ts";
 import { findHostRefusal, isObject } from "../../protocol/index.ts";
 import type { ActiveFaultRule, FaultSwitches } from "./faults/fault-switches.ts";
 import { sendProblem } from "./http/send-problem.ts";
@@ -108,13 +109,4 @@ function toFaultRuleJson({ id, rule, matchedCalls, affectedCalls }: ActiveFaultR
 function sendJson(response: ServerResponse, status: number, json: object): void {
   response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
   response.end(JSON.stringify(json));
-}
-
-/** Compares secrets in constant time. */
-function isSameSecret(text: string, secret: string): boolean {
-  return timingSafeEqual(hashText(text), hashText(secret));
-}
-
-function hashText(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }

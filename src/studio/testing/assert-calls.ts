@@ -46,23 +46,28 @@ function satisfies(
 ): boolean {
   if (order === "exact")
     return calls.length === expected.length && calls.every((call, at) => matches(call, expected[at]));
-  if (order === "any-order") return assignEach(calls, expected, new Set());
+  if (order === "any-order") return canAssign(calls, expected);
   let next = 0;
   for (const call of calls) if (next < expected.length && matches(call, expected[next])) next++;
   return next === expected.length;
 }
 
-/** Returns true if each expectation can have a call of its own. One call can satisfy several expectations. */
-function assignEach(
-  calls: readonly ToolCallReport[],
-  [first, ...rest]: readonly ExpectedCall[],
-  used: Set<number>,
-): boolean {
-  if (first === undefined) return true;
-  return calls.some((call, at) => {
-    if (used.has(at) || !matches(call, first)) return false;
-    return assignEach(calls, rest, new Set([...used, at]));
-  });
+/**
+ * Returns true if each expectation matches a call that no other expectation uses. An expectation takes the call of an
+ * earlier one if that one can move to another call, so that the time is at most cubic.
+ */
+function canAssign(calls: readonly ToolCallReport[], expected: readonly ExpectedCall[]): boolean {
+  const users = new Map<ToolCallReport, ExpectedCall>();
+  const assign = (one: ExpectedCall, tried: Set<ToolCallReport>): boolean =>
+    calls.some((call) => {
+      if (tried.has(call) || !matches(call, one)) return false;
+      tried.add(call);
+      const user = users.get(call);
+      if (user !== undefined && !assign(user, tried)) return false;
+      users.set(call, one);
+      return true;
+    });
+  return expected.every((one) => assign(one, new Set()));
 }
 
 function matches(call: ToolCallReport, expected: ExpectedCall | undefined): boolean {

@@ -7,7 +7,6 @@ import {
   getText,
   isEventRefusal,
   isInterrupted,
-  type JsonObject,
   type StreamResponse,
   type Task,
 } from "../../protocol/index.ts";
@@ -44,8 +43,6 @@ export interface ConversationTurn {
   readonly tokens: TokenUsage | undefined;
   /** The error that an agent in the process threw. The caller of an agent receives only an error id. */
   readonly error: unknown;
-  /** The metadata of the last status. */
-  readonly metadata: JsonObject | undefined;
   /** The task after the turn. Undefined if the agent replied with a message. */
   readonly task: Task | undefined;
 }
@@ -108,7 +105,6 @@ export class TurnCollector {
       calls: hasCalls ? this.#calls : undefined,
       tokens: sumTokens(this.#calls),
       error: this.#error,
-      metadata: status?.message?.metadata,
       task,
     };
   }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createHangingModel } from "../../roles/models/hanging-model.fixture.ts";
 import {
   decodeRecordLine,
   encodeRecordLine,
@@ -127,15 +128,7 @@ describe("the outcome of a problem", () => {
   });
 
   it("is timeout if the deadline passes, which --on-error treats like other failures", async () => {
-    const model: RoleModel = {
-      id: "slow",
-      evidenceKind: "simulated",
-      complete: ({ signal }) => {
-        const { promise, reject } = Promise.withResolvers<never>();
-        signal.addEventListener("abort", () => reject(signal.reason));
-        return promise;
-      },
-    };
+    const model = createHangingModel();
     const failed = await runTestExperiment({ model, method: "cot", deadlineMs: 50 });
     expect(failed).toMatchObject({
       status: "failed",

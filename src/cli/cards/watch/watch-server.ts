@@ -1,7 +1,8 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isSameSecret } from "../../../base/data-structures/index.ts";
 import { type FileWriterState, readFileWriterState } from "../../../cards/experiments/index.ts";
 import { renderLiveHtmlReport } from "../../../studio/pages/index.ts";
 import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
@@ -95,11 +96,6 @@ function findRequestRefusal(
   if (!isSameSecret(token, secret))
     return [404, "Not found. Open the complete URL that the command printed."];
   return undefined;
-}
-
-function isSameSecret(token: string, secret: string): boolean {
-  const [a, b] = [Buffer.from(token), Buffer.from(secret)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 function sendRefusal(response: ServerResponse, status: number, why: string): void {

@@ -1,6 +1,9 @@
-import { computeSha256Hex } from "../base/data-structures/index.ts";
+import { computeSha256Hex } from "./sha-256.ts";
 
-/** Compares digests, which have the same length, so that the time does not depend on the texts. */
+/**
+ * Returns true if two secrets are equal. Compares digests, which have the same length, so that the time does not depend on
+ * the texts.
+ */
 export function isSameSecret(given: string, expected: string): boolean {
   const [a, b] = [computeSha256Hex(given), computeSha256Hex(expected)];
   let difference = 0;
