@@ -21,50 +21,18 @@
  */
 
 // Message cards: creation, parsing, and custom types and roles.
+export * from "./public.ts";
 export {
-  A2ACardProtocol,
-  type MessageCard,
-  type CardMetadata,
-  type CardOfType,
-  type CardProtocol,
-  type CardProtocolOptions,
-  type CardType,
-  type CardTypeOptions,
   type CardTokenUsage,
-  type ControlCard,
-  CONTROLLER,
   type CoreCardErrorType,
   type CoreRole,
-  createCardProtocol,
-  defineCardType,
-  type ErrorCard,
   type ErrorCardMetadata,
-  type FailedTry,
-  fromJson,
-  parseCard,
-  PLANNER,
-  type QueryCard,
-  type ResultCard,
   type ResultCardStatus,
   type CardRoute,
-  type FieldRule,
-  rules,
-  SOLVER,
-  type TaskCard,
-  toDict,
-  toJson,
 } from "./message-card/index.ts";
 
 // Encoding of cards in A2A, for agents that are served or called without `colloquy/cards`.
-export {
-  MESSAGE_CARD_EXTENSION_URI,
-  MESSAGE_CARD_MEDIA_TYPE,
-  createMessageCardExtension,
-  findCardInMessage,
-  findCardInParts,
-  supportsMessageCards,
-  toCardParts,
-} from "./a2a/index.ts";
+export { MESSAGE_CARD_MEDIA_TYPE, findCardInParts, supportsMessageCards } from "./a2a/index.ts";
 
 // Recordings of runs: writing, reading, and queries.
 export {
@@ -72,22 +40,11 @@ export {
   type CardA2ARequestInfo,
   type CardRecordInput,
   listDistinctRecordedCards,
-  createRecorder,
-  decodeMessageCardArray,
-  decodeRecording,
   type AnswerSourceKind,
   listCardsInSpecificationFormat,
-  createMemorySink,
-  mergeRecordings,
   type NamedRecording,
-  type CardRecorder,
-  type RecorderOptions,
-  type Recording,
   createRecordingFromCards,
-  type RecordLine,
-  type RecordSink,
   type RunLine,
-  type RunRecorder,
   type RecordedSample,
   type RunRecordInput,
   collectRecordedSamples,
@@ -98,70 +55,26 @@ export {
 // Statistics of a run, and comparisons of runs.
 export {
   type BaselineComparison,
-  compareRuns,
-  type RunComparison,
-  buildComparisonReport,
-  type ComparisonReportOptions,
-  type ComparisonReport,
-  type CardStatistics,
-  computeCardStatistics,
   type RunFindingKind,
   RUN_FINDING_KINDS,
-  summarizeReplyLatency,
-  type RunReport,
-  buildRunReport,
-  type RunReportOptions,
-  convertRecordingToScoredRun,
-  type ScoredRun,
-  computeSpecificationFormulaStatistics,
-  summarizeRoleSpending,
-  type TokenTariff,
   computeWilsonInterval,
 } from "./statistics/index.ts";
 
 // Views of cards.
-export {
-  type FlowDiagramOptions,
-  generateFlowDiagram,
-  renderSequenceText,
-  type SequenceTextOptions,
-  renderSequenceMermaid,
-  renderSequenceSvg,
-  type SequenceSvgOptions,
-  visualizeCards,
-  type VisualizeOptions,
-} from "./views/index.ts";
 
 // Datasets, scoring of answers, and solvers without a model.
 export {
-  decodeGsm8k,
-  decodeHotpotQa,
-  decodeGsm8kModelAnswers,
-  decodeGsm8kSocraticFile,
-  type Gsm8kSample,
-  getGsm8kSlice,
-  type HotpotQaSample,
   mergeSocraticSteps,
   type Paragraph,
   decodeQuestions,
-  type QuestionFields,
-  type QuestionSample,
   GSM8K_ANSWER_MODELS,
   type Gsm8kAnswerModel,
   type Gsm8kModelAnswers,
   type DatasetSample,
   type SupportingFact,
 } from "./datasets/index.ts";
-export {
-  ANSWER_SCORERS,
-  type AnswerScorer,
-  normalizeAnswer,
-  scoreAnswer,
-  scoreHotpotQaAnswer,
-  scoreSupportingFacts,
-} from "./scoring/index.ts";
+export { ANSWER_SCORERS, type AnswerScorer, normalizeAnswer, scoreSupportingFacts } from "./scoring/index.ts";
 export { evaluateArithmetic } from "./oracle/index.ts";
-export { ParagraphRanker } from "./retrieval/index.ts";
 
 // Used by other folders only. No package entry exports these names.
 export {

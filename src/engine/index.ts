@@ -14,18 +14,9 @@
  * sends messages and cancellations to these nodes as rows of the store. A node that starts no agents commits the start of
  * a turn itself (`nodes/turn-submitter.ts`). `TaskRecovery` claims the turns that no living node runs.
  */
-export type {
-  Agent,
-  AgentCallReport,
-  AgentDescription,
-  AgentEvent,
-  AgentMessage,
-  ModelCallReport,
-  Run,
-} from "./agent.ts";
-export type { StepExecution } from "./steps/turn-steps.ts";
-export type { Caller, TaskScope } from "./caller.ts";
-export type { ContextScope } from "./caller.ts";
+export * from "./public.ts";
+export type { AgentCallReport, ModelCallReport } from "./agent.ts";
+export type { TaskScope } from "./caller.ts";
 export { createContextIdInNamespace, isAgentInScope, isContextInScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { getCallerKey, getLimitHolderKey, getTaskKey } from "./caller.ts";
@@ -38,19 +29,9 @@ export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
 export type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
-export { assertValidTurnLimits, type TurnLimits } from "./turn-limits.ts";
+export { assertValidTurnLimits } from "./turn-limits.ts";
 
-export type {
-  CommitReport,
-  DelayedDeletions,
-  Observer,
-  OperatorAccessReport,
-  PushDeliveryReport,
-  RequestReport,
-  RunReport,
-  StalledReaderReport,
-  SweepReport,
-} from "./observer.ts";
+export type { DelayedDeletions, OperatorAccessReport, SweepReport } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { RunSpan, RunTracing, TracedTask, TracedTurn } from "./observer.ts";
 export type { ServiceParameters } from "./caller.ts";
@@ -62,7 +43,6 @@ export type {
   StoredTask,
   TaskListPage,
   TaskListQuery,
-  TaskStore,
 } from "./task-store.ts";
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
 export type { StoreMigrationListener, StoreMigrationReport } from "./store-health.ts";
@@ -80,7 +60,6 @@ export type {
   StoredSession,
 } from "./session-repository.ts";
 export type { TaskListCursor } from "./task-store.ts";
-export type { StoreGauges } from "./store-health.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { TaskTurnStatus } from "./decide-message-outcome.ts";
 export { createNodeCooperation } from "./nodes/node-access.ts";

@@ -48,9 +48,9 @@
  * - outbox: the component that sends push notifications and retries failed deliveries.
  * - violation: a problem in one field of a request, reported with the path of the field.
  */
-export { type JsonObject, type JsonValue, isObject, isSameJson, estimateJsonSize } from "./json.ts";
-export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
-export { data, file, fromBase64, isPlainTextPart, text, getText, toBase64 } from "./message.ts";
+export * from "./public.ts";
+export { isObject, isSameJson, estimateJsonSize } from "./json.ts";
+export { isPlainTextPart } from "./message.ts";
 
 export {
   validateAgentCardContent,
@@ -58,18 +58,14 @@ export {
   assertNoCardViolations,
 } from "./agent-card-validation.ts";
 export { acceptsMediaType, matchesMediaType, getMediaType } from "./media-type.ts";
-export type { Artifact, Task, TaskState, TaskStatus } from "./task.ts";
-export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
-export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
+export { formatTaskState, TASK_STATES } from "./task.ts";
+export type { TaskEvent } from "./event.ts";
 export { getEventTaskId, getEventTaskState } from "./event.ts";
 export type { ArtifactEnding } from "./artifact-content-tracker.ts";
 export { ArtifactContentTracker, computeNewParts, splitLastPiece } from "./artifact-content-tracker.ts";
-export type { SteeringSignal } from "./declared-extensions.ts";
 export {
   AGENT_STEERING_EXTENSION_URI,
   IDEMPOTENT_SEND_EXTENSION_URI,
-  MESSAGE_EVENTS_EXTENSION_URI,
-  PARENT_TASK_EXTENSION_URI,
   PARENT_TASK_KEY,
   STEERING_SIGNAL_KEY,
   STREAM_CURSOR_EXTENSION_URI,
@@ -94,18 +90,7 @@ export {
 } from "./fold.ts";
 export type { EventEncoder, EventTextEncoder } from "./log-event.ts";
 export { LogEvent, canMergeChunks, isChunkReplacedBy, MergedChunk } from "./log-event.ts";
-export type {
-  AgentCapabilities,
-  AgentCard,
-  AgentCardSignature,
-  AgentExtension,
-  AgentInterface,
-  AgentProvider,
-  AgentSkill,
-  OAuthFlows,
-  SecurityRequirement,
-  SecurityScheme,
-} from "./agent-card.ts";
+export type { AgentCardSignature, OAuthFlows } from "./agent-card.ts";
 export type {
   AuthenticationInfo,
   CancelTaskRequest,
@@ -117,19 +102,14 @@ export type {
   GetTaskRequest,
   ListTaskPushNotificationConfigsRequest,
   ListTaskPushNotificationConfigsResponse,
-  ListTasksRequest,
-  ListTasksResponse,
   OperationName,
   Operations,
-  SendMessageConfiguration,
   SendMessageRequest,
-  SendMessageResponse,
   StreamingOperation,
   SubscribeToTaskRequest,
-  TaskPushNotificationConfig,
 } from "./operation.ts";
 export { isStreamingOperation } from "./operation.ts";
-export { type A2AErrorOptions, type ErrorReason, type FieldViolation, A2AError } from "./error.ts";
+export { type A2AErrorOptions } from "./error.ts";
 
 export { findIdViolation, MAX_ID_LENGTH, MAX_URL_LENGTH } from "./id-limits.ts";
 export { replaceControlCharacters, truncateText } from "./text.ts";

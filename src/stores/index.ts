@@ -4,25 +4,16 @@
  * store of a server. `PostgresStore` uses a PostgreSQL database, which several servers can share. All stores pass the
  * same contract tests.
  */
-export { MemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
-export {
-  isPostgresUrl,
-  planPostgresMigration,
-  PostgresStore,
-  type PostgresMigrationPlan,
-  type PostgresStoreOptions,
-} from "./postgres/index.ts";
+export * from "./public.ts";
+export { isPostgresUrl, planPostgresMigration, type PostgresMigrationPlan } from "./postgres/index.ts";
 export {
   backupSqliteFile,
   checkpointSqliteFile,
   hasRecordedLoss,
   measureSqliteFile,
   SqliteSessions,
-  SqliteStore,
-  type SqliteStoreOptions,
 } from "./sqlite/index.ts";
 export type {
-  ServerStore,
   StoreFile,
   TaskOverview,
   TaskOverviewEntry,
@@ -30,4 +21,3 @@ export type {
   TaskOverviewQuery,
   TextIndex,
 } from "./server-store.ts";
-export { foldLoggedEvents } from "./fold-logged-events.ts";

@@ -139,6 +139,11 @@ describe("a boundary violation", () => {
       `import { seededRandom } from "../../cards/statistics/random.ts";`,
       "studio/demo/bad.ts enters cards/statistics/random.ts, which is no door",
     ],
+    [
+      "ui/bad.ts",
+      `import { connect } from "../client/public.ts";`,
+      "ui/bad.ts enters client/public.ts, which is no door",
+    ],
     ["server/bad.ts", `import "../entries/colloquy.ts";`, "server/bad.ts opens entries"],
     ["server/bad.ts", `import { Command } from "commander";`, "server/bad.ts uses the package commander"],
     ["engine/bad.ts", `import { readFileSync } from "node:fs";`, "engine/bad.ts uses node:fs"],

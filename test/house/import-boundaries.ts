@@ -416,6 +416,7 @@ function findViolation(
   if (access === "types" && !isTypeOnly) return `${from} opens more of ${other} than its types`;
   const isDoor =
     to === `${other}/index.ts` ||
+    (part === "entries" && to === `${other}/public.ts`) ||
     innerDoors.includes(to) ||
     IMPORT_BOUNDARIES[other]?.nestedDoors?.includes(to) === true;
   if (!isDoor) return `${from} enters ${to}, which is no door`;

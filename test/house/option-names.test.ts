@@ -21,9 +21,9 @@ const UNGUARDED_OPTIONS: Readonly<Record<string, string>> = {
 };
 
 describe("unknown options", () => {
-  // An entry names its exports, or re-exports an entire room.
+  // An entry names its exports, or re-exports the `public.ts` or `index.ts` of a folder.
   const entries = readAll("src/entries/*.ts");
-  const rooms = [...entries.matchAll(/export \* from "\.\.\/(\S+)"/g)].map(([, path]) =>
+  const rooms = [...entries.matchAll(/export (?:type )?\* from "\.\.\/(\S+)"/g)].map(([, path]) =>
     readAll(`src/${path}`),
   );
   const exportedNames = [...[entries, ...rooms].join("\n").matchAll(/\b(\w+Options)\b/g)].map(

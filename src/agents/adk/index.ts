@@ -5,50 +5,14 @@
  * The converters are pure functions between ADK events and A2A objects. A separate `RunEventProcessor`
  * keeps the state of each run.
  */
-export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
-export { type AdkAgentOptions, adkAgent, deriveAdkAgentId } from "./adk-agent.ts";
-export type { AdkRunnable, AdkRunnableSource, RunnerOptions } from "./lazy-runner.ts";
-export { type AdkAgentLike, buildAgentSkills, type AdkCardOptions } from "./describe-adk-agent.ts";
-export { toA2aPart, toA2aParts, toGenaiPart, toGenaiParts } from "./part-conversion.ts";
-export { eventToMessage } from "./event-to-message.ts";
-export { type SessionEventOptions, toSessionEvent } from "./to-session-event.ts";
-export {
-  toActionsMetadata,
-  ADK_EXTENSION_URI,
-  toEventMetadata,
-  fromEventMetadata,
-  type PeerPermissions,
-  type PeerRequestedAdkEventAction,
-  toSessionKeyMetadata,
-} from "./adk-event-metadata.ts";
-export { durable } from "./durable.ts";
-export { getRunOfToolContext, type RunOfTool } from "./run-of-tool-context.ts";
-export { RemoteAgent } from "./remote/remote-agent.ts";
-export type { RemoteAgentOptions, RemoteRequest } from "./remote/remote-agent-options.ts";
-export type { RunHooks } from "./run-hooks.ts";
-export type {
-  AdkEvent,
-  AdkEventActions,
-  AdkRunner,
-  AdkRunRequest,
-  GenaiContent,
-  GenaiPart,
-  SavedFile,
-  SessionKey,
-} from "./adk-structural-types.ts";
-export { MemoryArtifactService, type MemoryArtifactOptions } from "./artifacts/memory-artifact-service.ts";
-export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
-export { PostgresSessionService } from "./sessions/postgres-session-service.ts";
-export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
+export * from "./public.ts";
+export { deriveAdkAgentId } from "./adk-agent.ts";
+export { type AdkCardOptions } from "./describe-adk-agent.ts";
+export { toActionsMetadata, toSessionKeyMetadata } from "./adk-event-metadata.ts";
+export type { GenaiContent } from "./adk-structural-types.ts";
 export {
   AiSdkLlm,
-  redirectModelLogs,
-  createModel,
-  type LlmRoleModel,
-  type ModelOptions,
-  toRoleModel,
   type RoleModelRequest,
-  type RoleModelOptions,
   type Script,
   type ScriptFunctionInput,
   ScriptedLlm,

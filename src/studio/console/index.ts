@@ -2,13 +2,9 @@
  * The server half of the console: an HTTP API over the task store of a server, remote agents, and traffic records. The
  * page of the room `pages/` uses the API.
  */
-export { CONSOLE_REQUEST_HEADER } from "../console-api/index.ts";
+export * from "./public.ts";
 export type {
   AddAgentRequest,
-  AgentLoadFailed,
-  AgentReloaded,
-  AgentReloadNotice,
-  AgentRemoved,
   ConsoleAgent,
   ConsoleAgentCapabilities,
   ConsoleAgentList,
@@ -19,15 +15,11 @@ export type {
   ConsoleCardSignature,
   ConsoleCredentials,
   ConsoleErrorBody,
-  ConsoleFeatures,
   ConsolePushRegistration,
   ConsoleSendRequest,
-  ConsoleSession,
   ConsoleSignInScheme,
   ConsoleStreamEnd,
   ConsoleTaskList,
   ConsoleTaskQuery,
   ConsoleTaskSummary,
 } from "../console-api/index.ts";
-export type { ConsolePage } from "./console-page.ts";
-export { createConsole, type Console, type ConsoleOptions } from "./console.ts";

@@ -1,0 +1,10 @@
+/** What package entries export of this folder. `index.ts` adds what only other folders use. */
+export { command } from "./command-agent.ts";
+export type { CommandOptions } from "./command-agent.ts";
+export type { ConversationKey, ConversationStore } from "./conversation-store.ts";
+export { createPostgresConversationStore } from "./postgres-conversation-store.ts";
+export type { PostgresConversationStoreOptions } from "./postgres-conversation-store.ts";
+export { agent } from "./generator-agent.ts";
+export type { GeneratorOptions, Turn } from "./generator-agent.ts";
+export { artifact, authRequired, chunk, failed, inputRequired, reply, status } from "./agent-yield.ts";
+export type { AgentYield } from "./agent-yield.ts";

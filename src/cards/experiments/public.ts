@@ -1,0 +1,20 @@
+/** What package entries export of this folder. `index.ts` adds what only other folders use. */
+export { A2AVisualizer, saveCardVisualization } from "./card-visualization-text-file.ts";
+export { selectDatasetSamples, type Dataset, readDataset, readQuestions } from "./data/index.ts";
+export {
+  type FileSink,
+  openFileSink,
+  type FileSinkOptions,
+  openRunFile,
+  type RunFile,
+  type OpenRunFileOptions,
+  writeMessageCardListFile,
+} from "./recorder/index.ts";
+export {
+  type ExperimentOptions,
+  type ExperimentOutcome,
+  type ExperimentMethod,
+  type ExperimentProgress,
+  type FailedSample,
+  runExperiment,
+} from "./run/index.ts";

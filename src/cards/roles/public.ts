@@ -1,0 +1,29 @@
+/** What package entries export of this folder. `index.ts` adds what only other folders use. */
+export type { ModelReply, ModelRequest, StructuredModelInput, RoleModel } from "./role-model.ts";
+export { type ContextDocument, createTaskContextFromDocuments } from "./context-documents.ts";
+export { createOpenAiCompatibleModel, type OpenAiCompatibleModelOptions } from "./models/index.ts";
+export {
+  type SubtaskDocumentContextPolicy,
+  createPlanner,
+  type ContextBuilder,
+  type PlannerDispatchMode,
+  type PlannerOptions,
+} from "./planner/index.ts";
+export {
+  BASELINE_ANSWERER_CARD_ROUTES,
+  type BaselineAnswererOptions,
+  createBaselineAnswerer,
+  createSolver,
+  type SolverOptions,
+} from "./solver/index.ts";
+export type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
+export { createRoleAgent, type RoleAgentOptions, type RoleTarget } from "./a2a/index.ts";
+export {
+  type Controller,
+  type ControllerOptions,
+  createController,
+  type ControllerSolveRequest,
+  type ControllerSolveResult,
+} from "./controller.ts";
+export { type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve-roles.ts";
+export { createControllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";
