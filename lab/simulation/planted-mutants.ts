@@ -51,7 +51,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "hint as truth",
-    file: "src/engine/nodes/log-poller.ts",
+    file: "src/cluster/log-poller.ts",
     find: "const IDLE_POLL_DELAY_MS = 500;",
     replace: "const IDLE_POLL_DELAY_MS = 1e12;",
   },

@@ -1,4 +1,5 @@
-import { Committer, createNodeCooperation, Engine, type Caller, type Clock } from "../../src/engine/index.ts";
+import { createNodeCooperation } from "../../src/cluster/index.ts";
+import { Committer, Engine, type Caller, type Clock } from "../../src/engine/index.ts";
 import { Outbox, type NotificationSender, WebhookConfigOperations } from "../../src/webhooks/index.ts";
 import type { Chance } from "./chance.ts";
 import type { PromiseChecks } from "./promise-checks.ts";

@@ -7,7 +7,7 @@ import {
   startRequestRecordingTestServer,
   sendTestJsonResponse,
 } from "../client/request-recording-test-server.fixture.ts";
-import { FakeOidcProvider } from "../keys/fake-oidc-provider.fixture.ts";
+import { FakeOidcProvider } from "../wire/keys/fake-oidc-provider.fixture.ts";
 import {
   apiKeys,
   type AuthScheme,

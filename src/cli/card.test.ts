@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../agents/adapters/index.ts";
-import { importSigningKeyPair, generateSigningKey, type JWK } from "../keys/index.ts";
+import { importSigningKeyPair, generateSigningKey, type JWK } from "../wire/keys/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 import {
   createTempTestDirectoryWithFiles,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { generateSigningKey } from "../keys/index.ts";
+import { generateSigningKey } from "../wire/keys/index.ts";
 import type { AgentCard } from "../protocol/index.ts";
 import { signCard } from "../server/index.ts";
 import { connect, createCardVerifier, type RetryOptions } from "./index.ts";

@@ -5,8 +5,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { type EngineLimits, resolveEngineLimits, Quota } from "./engine-limits.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
-import type { NodeCooperation } from "./nodes/node-access.ts";
-import { NO_OTHER_NODES, type OtherNodes } from "./other-nodes.ts";
+import { NO_OTHER_NODES, type NodeCooperation, type OtherNodes } from "./other-nodes.ts";
 import { type Observer, type RunTracing, withSafeListeners } from "./observer.ts";
 import {
   createEnginePushConfigs,
@@ -115,6 +114,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     observer,
     runTracing: options.runTracing,
     isShared: isStoreShared,
+    otherNodes,
     mergeChunks: options.mergeChunks ?? true,
     deduplicateMessages,
     taskSizeLimit: limits.taskSize,

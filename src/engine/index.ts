@@ -10,9 +10,9 @@
  * store. Readers never write, and the writer never waits for readers. The outbox of push notifications (the room
  * `webhooks`) is also a reader of the log. The engine knows the outbox only through `PushOutbox`.
  *
- * If several nodes share the store, a node follows the tasks whose turns other nodes run (`nodes/followed-task.ts`), and
- * sends messages and cancellations to these nodes as rows of the store. A node that starts no agents commits the start of
- * a turn itself (`nodes/turn-submitter.ts`). `TaskRecovery` claims the turns that no living node runs.
+ * If several nodes share the store, other nodes run the turns of some tasks. The engine knows these tasks as `RemoteTask`
+ * and the other nodes as `OtherNodes`, which the room `cluster` implements. A node that starts no agents commits the start
+ * of a turn for another node (`TaskRegistry.createSubmitter`). `TaskRecovery` claims the turns that no living node runs.
  */
 export * from "./public.ts";
 export type { AgentCallReport, ModelCallReport } from "./agent.ts";
@@ -22,9 +22,9 @@ export type { Clock } from "./clock.ts";
 export { getCallerKey, getLimitHolderKey, getTaskKey } from "./caller.ts";
 export { formatTimestamp, systemClock } from "./clock.ts";
 export { createPageTokenError } from "./list-tasks.ts";
-export { readLog } from "./log-events.ts";
+export { foldLogEvents, isTurnStopEvent, readLog } from "./log-events.ts";
 
-export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
+export { generateErrorId, generateUuidV7, type IdGenerator } from "./id-generator.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
 export type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
@@ -61,8 +61,36 @@ export type {
 } from "./session-repository.ts";
 export type { TaskListCursor } from "./task-store.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
-export type { TaskTurnStatus } from "./decide-message-outcome.ts";
-export { createNodeCooperation } from "./nodes/node-access.ts";
+export type { MessageAction, TaskTurnStatus } from "./decide-message-outcome.ts";
+export { Poller } from "./poller.ts";
+export { isSameMessage } from "./repeated-messages.ts";
+export {
+  createDuplicateMessageIdError,
+  createLogWentBackError,
+  createServerClosingError,
+  createTaskEndedError,
+  isChangeByOtherWriter,
+} from "./task-errors.ts";
+export { getMessageAction, TaskLogTail } from "./task-feed.ts";
+export type {
+  InboundMessage,
+  MessageAcceptResult,
+  TaskCancellation,
+  TaskFeed,
+  TaskMessageAcceptResult,
+  TurnAcceptResult,
+  TurnProgress,
+} from "./task-feed.ts";
+export type { ActiveTask } from "./active-task.ts";
+export type { Turn, TurnStartPoint } from "./turn.ts";
+export type {
+  Acceptance,
+  FollowableTask,
+  NodeCooperation,
+  OtherNodes,
+  OwnedTaskOperations,
+  RemoteTask,
+} from "./other-nodes.ts";
 export type {
   FollowedPosition,
   FollowedTaskChange,
@@ -71,7 +99,7 @@ export type {
   NodeStore,
   TaskRequest,
   TaskRequestAnswer,
-} from "./nodes/node-store.ts";
+} from "./node-store.ts";
 export type { ClaimedTask, FinishedStep, TaskLease, TurnStore, UnfinishedTask } from "./turn-store.ts";
 export type {
   DeletableTask,

@@ -5,7 +5,7 @@ import { MemoryStore } from "../stores/index.ts";
 import { ActiveTask } from "./active-task.ts";
 import { alice, createTestTaskScopeForCaller, FakeClock } from "./engine.fixture.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
-import { FollowedTask } from "./nodes/followed-task.ts";
+import { FollowedTask } from "../cluster/followed-task.ts";
 import { NO_OTHER_NODES } from "./other-nodes.ts";
 import { RequestWaitLimit } from "./request-wait-limit.ts";
 

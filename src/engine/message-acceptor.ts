@@ -107,8 +107,7 @@ export class MessageAcceptor {
     const { agent, otherNodes, store } = this.#context;
     const { messageId, taskId } = inbound.request.message;
     // If the agent starts after the commit, the unique key of the store refuses the repeated message of a new task.
-    const mayBeKnown =
-      !otherNodes.refusesRepeatedMessages || isRetry || taskId || agent.current.respondsWith === "either";
+    const mayBeKnown = !otherNodes.areAlive || isRetry || taskId || agent.current.respondsWith === "either";
     const known = mayBeKnown ? store.findMessage(inbound.scope, messageId) : undefined;
     if (known !== undefined && "then" in known)
       return known.then((found) => this.#acceptAfterLookup(inbound, found));

@@ -1,20 +1,61 @@
+import type { Message } from "../protocol/index.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { TaskScope } from "./caller.ts";
-import type { RequestAnswerDependencies } from "./nodes/owner-requests.ts";
-import type { FollowedTask } from "./nodes/followed-task.ts";
-import type { FollowableTask } from "./nodes/log-poller.ts";
-import type { MessageAcceptResult, TaskFeed } from "./task-feed.ts";
+import type { TaskTurnStatus } from "./decide-message-outcome.ts";
+import type {
+  InboundMessage,
+  MessageAcceptResult,
+  TaskCancellation,
+  TaskFeed,
+  TaskMessageAcceptResult,
+  TurnProgress,
+} from "./task-feed.ts";
+import type { StoredTask, TaskStore } from "./task-store.ts";
 import type { Turn } from "./turn.ts";
 
 /** The result of accepting a message. A promise if the result depends on the store or on an agent. */
 export type Acceptance = MessageAcceptResult | Promise<MessageAcceptResult>;
 
-/** What an engine asks of the other nodes of its store. `NodeAccess` implements it for a store that nodes share. */
+/** A task whose turn this node does not run. The node of the turn processes its messages and cancellations. */
+export interface RemoteTask extends TaskFeed {
+  /** Turn status in the store after the newest event. */
+  readonly turnStatus: TaskTurnStatus;
+  /** Resolves with the turn of a message that waits in the queue of the task. Rejects like `ActiveTask`. */
+  findQueuedTurn(message: Message): Promise<TurnProgress | undefined>;
+  /** Resolves with the turn whose end the sender of a repeated message awaits. */
+  findRunningTurn(message: Message, seq: number, isStreaming?: boolean): Promise<TurnProgress | undefined>;
+  /** Resolves with `undefined` if the turn has ended without an answer, so that this node can accept the message. */
+  acceptMessage(inbound: InboundMessage): Promise<TaskMessageAcceptResult | undefined>;
+  /** Cancels the task on the node of its turn. Resolves with true if the task had ended before. */
+  cancelAndWait(cancellation: TaskCancellation): Promise<boolean>;
+}
+
+/** The members of a stored task from which a node can follow the task. */
+export type FollowableTask = Pick<
+  StoredTask,
+  "task" | "seq" | "awaitsRecovery" | "runsOnOtherNode" | "queuedTurns"
+>;
+
+/** The operations of an engine on the tasks whose turns it runs, for the requests of other nodes. */
+export interface OwnedTaskOperations {
+  readonly tasks: { find(scope: TaskScope, taskId: string): { readonly isRunningHere: boolean } | undefined };
+  /** Returns true if this node has claimed the task, and starts its turn later. */
+  readonly isWaitingSuspect: (scope: TaskScope, taskId: string) => boolean;
+  readonly messageAcceptor: { acceptMessage(inbound: InboundMessage): Acceptance };
+  readonly canceler: {
+    cancelIfUnfinished(scope: TaskScope, taskId: string, cancellation: TaskCancellation): Promise<unknown>;
+  };
+}
+
+/** What an engine asks of the other nodes of its store. The room `cluster` implements it for stores with `nodes`. */
 export interface OtherNodes {
   /** True if other nodes can open the store, and can continue the turns of this node. */
   readonly isStoreShared: boolean;
-  /** True if the store refuses the repeated message of a new task before its agent starts. */
-  readonly refusesRepeatedMessages: boolean;
+  /**
+   * True while other nodes are alive. The store then refuses the repeated message of a new task before its agent
+   * starts.
+   */
+  readonly areAlive: boolean;
   /** Accepts a message with `tryToAccept`, which other nodes can disturb. */
   acceptMessage(tryToAccept: (isRetry: boolean) => Acceptance): Acceptance;
   /** Makes the readers that follow a task on this node continue with the active task, which begins a turn. */
@@ -23,23 +64,28 @@ export interface OtherNodes {
   readonly announceCommit?: (taskId: string) => void;
   /** Announces the commit of a turn that other nodes can start. */
   readonly announceTurn?: (taskId: string) => void;
-  /** Returns a followed task whose turn another node runs. */
-  findRunning(scope: TaskScope, taskId: string): FollowedTask | undefined;
+  /** Returns a task that this node follows already, and whose turn another node runs. */
+  findRunning(scope: TaskScope, taskId: string): RemoteTask | undefined;
   /** Reads the newest events of a task that this node already follows. The requester must release the result. */
-  refreshFollowed(scope: TaskScope, taskId: string): Promise<FollowedTask | undefined>;
+  refreshFollowed(scope: TaskScope, taskId: string): Promise<RemoteTask | undefined>;
   /** Follows a task from its stored state. The task is followed while it is retained. */
-  follow(scope: TaskScope, stored: FollowableTask, reopen: () => Promise<TaskFeed | undefined>): FollowedTask;
+  follow(scope: TaskScope, stored: FollowableTask, reopen: () => Promise<TaskFeed | undefined>): RemoteTask;
   /** Settles the sender of a turn that this node has handed over, once the turn stops on another node. */
   followHandedOverTurn(task: ActiveTask, turn: Turn): void;
   /** Answers the requests of other nodes. `onWork` is called when a turn may wait for a node that starts agents. */
-  serve(operations: RequestAnswerDependencies, onWork: () => void): void;
+  serve(operations: OwnedTaskOperations, onWork: () => void): void;
   close(): void;
 }
+
+/**
+ * Connects an engine with the other nodes of its store. Engines with the same store share the function.
+ */
+export type NodeCooperation = (engine: { readonly agentId: string; readonly store: TaskStore }) => OtherNodes;
 
 /** For a store that only one process can open. */
 export const NO_OTHER_NODES: OtherNodes = {
   isStoreShared: false,
-  refusesRepeatedMessages: false,
+  areAlive: false,
   acceptMessage: (tryToAccept) => tryToAccept(false),
   findRunning: () => undefined,
   refreshFollowed: () => Promise.resolve(undefined),

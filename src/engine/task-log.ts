@@ -398,7 +398,7 @@ export abstract class TaskLog implements CommitWriter, TaskWithPossibleWebhooks 
     this.#addTurnTo(append);
     const isRunning = append.hasRunningTurn ?? this.isRunningInStore;
     // Otherwise, another node could begin a queued turn without noticing the turns that this append queues.
-    if (changes.changesQueue && !isRunning && this.#seq > 0 && this.#context.store.nodes)
+    if (changes.changesQueue && !isRunning && this.#seq > 0 && this.#context.isShared)
       append.incrementsEpoch = true;
     if (events.length === 0) return append;
     const artifactReferences = this.#snapshotPlanner?.planSnapshot(this.#task, events, this.#state);
@@ -463,9 +463,9 @@ export abstract class TaskLog implements CommitWriter, TaskWithPossibleWebhooks 
     this.#changes?.reject(failure);
     this.#changes = undefined;
     this.#rejectWaiters(failure);
-    const { store, observer, isShared } = this.#context;
+    const { observer, isShared } = this.#context;
     // The sender of a message applies the message again, if another node was first.
-    if (!isReported && (cause instanceof Error || this.isRunningInStore || !store.nodes))
+    if (!isReported && (cause instanceof Error || this.isRunningInStore || !isShared))
       observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     // Another node can continue the task, so its readers follow the log.
     this.#hasMoved = isShared;

@@ -3,7 +3,7 @@ import type { ActiveTask } from "./active-task.ts";
 import type { Clock } from "./clock.ts";
 import { settleClaimedTask, type SettlementDependencies, type TaskToSettle } from "./settle-claimed-task.ts";
 import type { TaskScope } from "./caller.ts";
-import { Poller } from "./nodes/poller.ts";
+import { Poller } from "./poller.ts";
 import type { TaskCancellation } from "./task-feed.ts";
 import type { Observer } from "./observer.ts";
 import type { AppendRefusal, LogAppend, TaskStore } from "./task-store.ts";

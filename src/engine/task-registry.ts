@@ -2,9 +2,7 @@ import { SlotReuseMap } from "../base/data-structures/index.ts";
 import type { A2AError } from "../protocol/index.ts";
 import { ActiveTask, type ActiveTaskDependencies } from "./active-task.ts";
 import { getTaskKey, type TaskScope } from "./caller.ts";
-import type { FollowedTask } from "./nodes/followed-task.ts";
-import type { FollowableTask } from "./nodes/log-poller.ts";
-import type { OtherNodes } from "./other-nodes.ts";
+import type { FollowableTask, OtherNodes, RemoteTask } from "./other-nodes.ts";
 import { createTaskAwaitsRecoveryError } from "./task-errors.ts";
 
 /**
@@ -29,7 +27,7 @@ export class TaskRegistry {
   readonly #otherNodes: OtherNodes;
   readonly #byTask = new SlotReuseMap<ActiveTask>();
   readonly #restingTasks = new RestingTaskCache();
-  readonly #pendingLoads = new Map<string, Promise<ActiveTask | FollowedTask | undefined>>();
+  readonly #pendingLoads = new Map<string, Promise<ActiveTask | RemoteTask | undefined>>();
 
   constructor(
     context: Omit<ActiveTaskDependencies, "onIdle" | "onTurnStart" | "openFeed" | "announceCommit">,
@@ -102,7 +100,7 @@ export class TaskRegistry {
    * Resolves with the feed of a task for its readers, or with `undefined` if the task does not exist. The requester
    * must release the feed. The readers of a task that waits for recovery wait for its next attempt.
    */
-  async openFeed(scope: TaskScope, taskId: string): Promise<ActiveTask | FollowedTask | undefined> {
+  async openFeed(scope: TaskScope, taskId: string): Promise<ActiveTask | RemoteTask | undefined> {
     const feed =
       this.#findCurrent(scope, taskId)?.retain() ??
       (this.#context.isShared
@@ -112,7 +110,7 @@ export class TaskRegistry {
     return feed;
   }
 
-  async #openFollowed(scope: TaskScope, taskId: string): Promise<ActiveTask | FollowedTask | undefined> {
+  async #openFollowed(scope: TaskScope, taskId: string): Promise<ActiveTask | RemoteTask | undefined> {
     const known = await this.#otherNodes.refreshFollowed(scope, taskId);
     if (known) return known;
     const start = await this.read(scope, taskId);
@@ -121,7 +119,7 @@ export class TaskRegistry {
     return this.#findCurrent(scope, taskId)?.retain() ?? this.#follow(scope, start).retain();
   }
 
-  #follow(scope: TaskScope, stored: FollowableTask): FollowedTask {
+  #follow(scope: TaskScope, stored: FollowableTask): RemoteTask {
     return this.#otherNodes.follow(scope, stored, () => this.openFeed(scope, stored.task.id));
   }
 
@@ -132,12 +130,12 @@ export class TaskRegistry {
    * node has claimed.
    */
   open(scope: TaskScope, taskId: string, use: "recovery"): Promise<ActiveTask | undefined>;
-  open(scope: TaskScope, taskId: string): Promise<ActiveTask | FollowedTask | undefined>;
+  open(scope: TaskScope, taskId: string): Promise<ActiveTask | RemoteTask | undefined>;
   async open(
     scope: TaskScope,
     taskId: string,
     use?: "recovery",
-  ): Promise<ActiveTask | FollowedTask | undefined> {
+  ): Promise<ActiveTask | RemoteTask | undefined> {
     const isForRecovery = use === "recovery";
     const opened = await this.#openKnownOrLoad(scope, taskId, isForRecovery);
     if (isForRecovery && opened && !(opened instanceof ActiveTask)) {
@@ -161,7 +159,7 @@ export class TaskRegistry {
     scope: TaskScope,
     taskId: string,
     isForRecovery: boolean,
-  ): Promise<ActiveTask | FollowedTask | undefined> {
+  ): Promise<ActiveTask | RemoteTask | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.find(scope, taskId)?.retain();
     const running = isForRecovery ? undefined : this.#otherNodes.findRunning(scope, taskId);
@@ -178,7 +176,7 @@ export class TaskRegistry {
     scope: TaskScope,
     taskId: string,
     isForRecovery: boolean,
-  ): Promise<ActiveTask | FollowedTask | undefined> {
+  ): Promise<ActiveTask | RemoteTask | undefined> {
     const key = getTaskKey(scope, taskId);
     let loading = this.#pendingLoads.get(key);
     if (!loading) {
@@ -195,7 +193,7 @@ export class TaskRegistry {
     scope: TaskScope,
     taskId: string,
     isForRecovery: boolean,
-  ): Promise<ActiveTask | FollowedTask | undefined> {
+  ): Promise<ActiveTask | RemoteTask | undefined> {
     const resting = this.#restingTasks.take(scope, taskId);
     const opened =
       resting && (await this.#isUnchanged(resting))
@@ -214,7 +212,7 @@ export class TaskRegistry {
     scope: TaskScope,
     taskId: string,
     isForRecovery: boolean,
-  ): Promise<ActiveTask | FollowedTask | undefined> {
+  ): Promise<ActiveTask | RemoteTask | undefined> {
     const stored = await this.#context.store.load(scope, taskId);
     if (!stored) return undefined;
     const isOwnedElsewhere = stored.runsOnOtherNode === true || stored.awaitsRecovery;

@@ -1,7 +1,7 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreHealth, StoreMigrationListener } from "./store-health.ts";
-import type { NodeStore } from "./nodes/node-store.ts";
+import type { NodeStore } from "./node-store.ts";
 import type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
 import type { FinishedStep, TurnStore } from "./turn-store.ts";

@@ -81,6 +81,7 @@ export interface TurnDependencies {
   readonly turnWatch: TurnWatch;
   /** True if other nodes can open the store, and continue the tasks. */
   readonly isShared: boolean;
+  readonly otherNodes: { readonly areAlive: boolean };
   /** Called before an agent starts. */
   readonly onRunStart: () => void;
   /** Creates the run that the agent of a turn receives. `startTask` is the task at the start of the turn. */
@@ -343,12 +344,12 @@ export class Turn {
 
   /** Never rejects. If the end of the turn cannot be written, recovery settles the task. */
   async #run(task: TaskOfTurn, startTask: Task, output: StartedAgentIterator | undefined): Promise<void> {
-    const { agent, store } = this.#context;
+    const { agent, otherNodes } = this.#context;
     try {
       // An agent with output has already entered its context.
       const predecessorEnd = output ? undefined : agent.contextTurns?.enterTurn(task.scope, this);
       // Another node can receive the same message, so the agent starts only with the lease of the task.
-      const mustWaitForLease = store.nodes?.hasOtherNodes === true && !output;
+      const mustWaitForLease = otherNodes.areAlive && !output;
       if (mustWaitForLease) await this.durableSeq.promise.catch(() => {});
       if (predecessorEnd) await predecessorEnd;
       if (this.#hasEnded) return;

@@ -1,4 +1,4 @@
-import type { JSONWebKeySet } from "../keys/index.ts";
+import type { JSONWebKeySet } from "../wire/keys/index.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { PushSigner } from "./push/push-signer.ts";
 

@@ -1,4 +1,5 @@
-import type { createNodeCooperation, Observer } from "../engine/index.ts";
+import type { createNodeCooperation } from "../cluster/index.ts";
+import type { Observer } from "../engine/index.ts";
 import type { RetentionOptions } from "../stores/retention/index.ts";
 import type { openTrafficRecord } from "../observe/trace/recording/index.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";

@@ -13,7 +13,7 @@ import {
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { agent, data } from "../../src/agents/adapters/index.ts";
-import { importSigningKeyPair, generateSigningKey, type JWK } from "../../src/keys/index.ts";
+import { importSigningKeyPair, generateSigningKey, type JWK } from "../../src/wire/keys/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { createSdkClient } from "./sdk-client.ts";
 

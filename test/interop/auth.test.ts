@@ -12,7 +12,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agent } from "../../src/agents/adapters/index.ts";
 import { connect, type ClientAuthOptions } from "../../src/client/index.ts";
-import { FakeOidcProvider } from "../../src/keys/fake-oidc-provider.fixture.ts";
+import { FakeOidcProvider } from "../../src/wire/keys/fake-oidc-provider.fixture.ts";
 import { AuthTestServer } from "../../src/server/auth/auth-test-server.fixture.ts";
 import {
   apiKeys,

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { Committer, createNodeCooperation, Engine } from "../../src/engine/index.ts";
+import { createNodeCooperation } from "../../src/cluster/index.ts";
+import { Committer, Engine } from "../../src/engine/index.ts";
 import {
   alice,
   createTestChunkEvent,

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { FakeOidcProvider } from "../../keys/fake-oidc-provider.fixture.ts";
+import { FakeOidcProvider } from "../../wire/keys/fake-oidc-provider.fixture.ts";
 import { generateApiKey, type StoredApiKey } from "../../server/auth/index.ts";
 import { createAuthSchemes } from "./serve-auth-options.ts";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { generateSigningKey, type JWK } from "../../keys/index.ts";
+import { generateSigningKey, type JWK } from "../../wire/keys/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { connect, createCardVerifier, type ConnectOptions } from "../index.ts";
 import {

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { readFileSync } from "node:fs";
 import { AgentCard as OfficialCard, generateAgentCardSignature, verifyAgentCardSignature } from "@a2a-js/sdk";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { generateSigningKey, type JWK } from "../../keys/index.ts";
+import { generateSigningKey, type JWK } from "../../wire/keys/index.ts";
 import type { AgentCard } from "../../protocol/index.ts";
 import { signCard } from "../../server/index.ts";
 import { createCardVerifier, verifyCard } from "../index.ts";

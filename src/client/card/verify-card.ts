@@ -10,7 +10,7 @@ import {
   type JSONWebKeySet,
   type JWK,
   type KeyResolver,
-} from "../../keys/index.ts";
+} from "../../wire/keys/index.ts";
 import { A2AError, type AgentCardSignature } from "../../protocol/index.ts";
 import { canonicalizeCard } from "../../wire/canonical-card/index.ts";
 import * as v1 from "../../wire/v1/index.ts";

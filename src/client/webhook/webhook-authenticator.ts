@@ -8,7 +8,7 @@ import {
   type FetchKeysOptions,
   type JSONWebKeySet,
   type JWK,
-} from "../../keys/index.ts";
+} from "../../wire/keys/index.ts";
 import type { AuthenticationInfo } from "../../protocol/index.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 

@@ -10,7 +10,7 @@ import {
   buildJwks,
   type SigningKeyPair,
   signJwt,
-} from "../../keys/index.ts";
+} from "../../wire/keys/index.ts";
 import { isTerminal, type StreamResponse } from "../../protocol/index.ts";
 import { createServer, toNodeListener } from "../../server/index.ts";
 import { collect, connect, createWebhook, type WebhookOptions } from "../index.ts";

@@ -1,5 +1,5 @@
 import type { Caller, ContextScope } from "../../engine/index.ts";
-import type { JwtClaims } from "../../keys/index.ts";
+import type { JwtClaims } from "../../wire/keys/index.ts";
 
 /** Value of `typ` in the header of context tokens. Other tokens with the same key are no context tokens. */
 export const CONTEXT_TOKEN_TYPE = "colloquy-context+jwt";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { buildJwks, generateSigningKey, importSigningKeyPair, signJwt } from "../../keys/index.ts";
+import { buildJwks, generateSigningKey, importSigningKeyPair, signJwt } from "../../wire/keys/index.ts";
 import { AuthTestServer, buildBearerAuthTestHeaders } from "./auth-test-server.fixture.ts";
 import { bearer, contextTokens, mintContextToken, type MintContextTokenOptions } from "./index.ts";
 

@@ -9,7 +9,7 @@ import {
   type JWK,
   type JwtClaims,
   type SignatureAlgorithm,
-} from "../../keys/index.ts";
+} from "../../wire/keys/index.ts";
 import { fromBase64, isObject } from "../../protocol/index.ts";
 import { assertValidScopes, authorizeScopes, createBearerChallenge, type AuthScheme } from "./auth-scheme.ts";
 import { parseBearerToken } from "./bearer.ts";

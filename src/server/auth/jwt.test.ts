@@ -6,8 +6,8 @@ import {
   buildJwks,
   signJwt,
   type JwtClaims,
-} from "../../keys/index.ts";
-import { FakeOidcProvider } from "../../keys/fake-oidc-provider.fixture.ts";
+} from "../../wire/keys/index.ts";
+import { FakeOidcProvider } from "../../wire/keys/fake-oidc-provider.fixture.ts";
 import { AuthTestServer, buildBearerAuthTestHeaders } from "./auth-test-server.fixture.ts";
 import { bearer, jwt, oauth2, openIdConnect } from "./index.ts";
 

@@ -13,7 +13,7 @@ import {
   type JwtClaims,
   type KeyResolver,
   type SignatureAlgorithm,
-} from "../../keys/index.ts";
+} from "../../wire/keys/index.ts";
 import {
   A2AError,
   type OAuthFlows,

@@ -6,7 +6,7 @@ import {
   signJwtWithSecret,
   type JWK,
   type JwtClaims,
-} from "../../keys/index.ts";
+} from "../../wire/keys/index.ts";
 import { systemClock } from "../../engine/index.ts";
 import { findIdViolation } from "../../protocol/index.ts";
 import { assertValidScopes } from "./auth-scheme.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { connect, createCardVerifier, verifyCard } from "../../client/index.ts";
-import { importSigningKeyPair, generateSigningKey } from "../../keys/index.ts";
+import { importSigningKeyPair, generateSigningKey } from "../../wire/keys/index.ts";
 import type { AgentCard } from "../../protocol/index.ts";
 import { createServer, type Server } from "../index.ts";
 import { messageCommandTestAgent } from "../server.fixture.ts";

@@ -4,7 +4,7 @@ import {
   signJws,
   type JSONWebKeySet,
   type SigningKeyPairOptions,
-} from "../../keys/index.ts";
+} from "../../wire/keys/index.ts";
 import type { AgentCard, AgentCardSignature } from "../../protocol/index.ts";
 import { canonicalizeCard } from "../../wire/canonical-card/index.ts";
 

@@ -1,4 +1,5 @@
-import { createNodeCooperation, type Agent } from "../../engine/index.ts";
+import { createNodeCooperation } from "../../cluster/index.ts";
+import type { Agent } from "../../engine/index.ts";
 import { openTrafficRecord } from "../../observe/trace/recording/index.ts";
 import { startMaintenanceSocket } from "../maintenance/maintenance-socket.ts";
 import { createOtherNodeEvents } from "../other-node-events.ts";

@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createWebhook } from "../../client/index.ts";
-import { generateSigningKey, type SignatureAlgorithm } from "../../keys/index.ts";
+import { generateSigningKey, type SignatureAlgorithm } from "../../wire/keys/index.ts";
 import type { StreamResponse } from "../../protocol/index.ts";
 import { createServer, toNodeListener, type PushOptions } from "../index.ts";
 import { V1_JSON_TEST_HEADERS, buildTestMessage, messageCommandTestAgent } from "../server.fixture.ts";

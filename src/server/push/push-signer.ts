@@ -8,7 +8,7 @@ import {
   type JSONWebKeySet,
   type SigningKeyPair,
   type SigningKeyPairOptions,
-} from "../../keys/index.ts";
+} from "../../wire/keys/index.ts";
 
 /**
  * Options for signing push notifications, in addition to the key in {@link SigningKeyPairOptions}. Receivers can then

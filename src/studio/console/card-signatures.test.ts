@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { generateSigningKey, importSigningKeyPair, type JWK } from "../../keys/index.ts";
+import { generateSigningKey, importSigningKeyPair, type JWK } from "../../wire/keys/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { messageCommandTestAgent } from "../../server/server.fixture.ts";
 import type { ConsoleAgentList, ConsoleCardReport, ConsoleCardSignature } from "../console-api/index.ts";

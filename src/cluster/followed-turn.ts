@@ -1,10 +1,14 @@
-import { Deferred } from "../../base/data-structures/index.ts";
-import { copyTask, isTerminal, type LogEvent, type Message, type Task } from "../../protocol/index.ts";
-import { isTurnStopEvent, readLog } from "../log-events.ts";
-import { createTaskEndedError } from "../task-errors.ts";
-import type { TaskFeed, TurnProgress } from "../task-feed.ts";
-import type { TaskStore } from "../task-store.ts";
-import type { TurnStartPoint } from "../turn.ts";
+import { Deferred } from "../base/data-structures/index.ts";
+import { copyTask, isTerminal, type LogEvent, type Message, type Task } from "../protocol/index.ts";
+import {
+  isTurnStopEvent,
+  readLog,
+  createTaskEndedError,
+  type TaskFeed,
+  type TurnProgress,
+  type TaskStore,
+  type TurnStartPoint,
+} from "../engine/index.ts";
 
 /** Resolves with true if the log contains the end or an interruption of a turn with `afterSeq < seq <= untilSeq`. */
 export async function hasTurnStopped(

@@ -6,8 +6,8 @@ import {
   type Task,
   type TaskEvent,
   type TaskState,
-} from "../../protocol/index.ts";
-import { getRejectionA2AErrorReasonForTest } from "../engine.fixture.ts";
+} from "../protocol/index.ts";
+import { getRejectionA2AErrorReasonForTest } from "../engine/engine.fixture.ts";
 import { FollowedTurn } from "./followed-turn.ts";
 
 const ownMessage: Message = {

@@ -1,6 +1,6 @@
-import type { JsonObject, LogEvent, TaskPushNotificationConfig } from "../../protocol/index.ts";
-import type { TaskScope } from "../caller.ts";
-import type { TaskTurnStatus } from "../decide-message-outcome.ts";
+import type { JsonObject, LogEvent, TaskPushNotificationConfig } from "../protocol/index.ts";
+import type { TaskScope } from "./caller.ts";
+import type { TaskTurnStatus } from "./decide-message-outcome.ts";
 
 /** A task that the node follows, and the position of the node in its log. */
 export interface FollowedPosition {

@@ -1,13 +1,18 @@
-import { type A2AError, isTerminal } from "../../protocol/index.ts";
-import { getTaskKey, type TaskScope } from "../caller.ts";
-import type { Clock } from "../clock.ts";
-import type { TaskTurnStatus } from "../decide-message-outcome.ts";
-import type { Observer } from "../observer.ts";
-import type { TaskFeed } from "../task-feed.ts";
-import type { StoredTask, TaskStore } from "../task-store.ts";
+import { type A2AError, isTerminal } from "../protocol/index.ts";
+import {
+  getTaskKey,
+  type TaskScope,
+  type Clock,
+  type TaskTurnStatus,
+  type Observer,
+  type TaskFeed,
+  type FollowableTask,
+  type TaskStore,
+  type NodeHint,
+  type NodeStore,
+  Poller,
+} from "../engine/index.ts";
 import { FollowedTask, type FollowedTaskStart } from "./followed-task.ts";
-import type { NodeHint, NodeStore } from "./node-store.ts";
-import { Poller } from "./poller.ts";
 
 /** Delay in milliseconds between two polls of a task that another node runs, without hints. */
 const RUNNING_POLL_DELAY_MS = 50;
@@ -17,12 +22,6 @@ const IDLE_POLL_DELAY_MS = 500;
 const MAX_BYTES_PER_TASK = 256 * 1024;
 /** Maximum number of tasks in one poll. */
 const MAX_TASKS_PER_POLL = 256;
-
-/** The members of a stored task from which a node can follow the task. */
-export type FollowableTask = Pick<
-  StoredTask,
-  "task" | "seq" | "awaitsRecovery" | "runsOnOtherNode" | "queuedTurns"
->;
 
 type FollowedTaskContext = ConstructorParameters<typeof FollowedTask>[0];
 

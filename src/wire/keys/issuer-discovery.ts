@@ -1,4 +1,4 @@
-import { MAX_URL_LENGTH, isLoopbackHost, stripTrailingCharacters } from "../protocol/index.ts";
+import { MAX_URL_LENGTH, isLoopbackHost, stripTrailingCharacters } from "../../protocol/index.ts";
 import { KeysUnavailableError } from "./verification-error.ts";
 
 /** Options for the HTTP requests that fetch public keys. */

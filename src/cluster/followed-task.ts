@@ -1,4 +1,4 @@
-import { Deferred } from "../../base/data-structures/index.ts";
+import { Deferred } from "../base/data-structures/index.ts";
 import {
   A2AError,
   copyTask,
@@ -8,23 +8,27 @@ import {
   type Message,
   type Task,
   type TaskState,
-} from "../../protocol/index.ts";
-import { foldLogEvents } from "../log-events.ts";
-import type { TaskScope } from "../caller.ts";
-import type { TaskTurnStatus } from "../decide-message-outcome.ts";
-import type { IdGenerator } from "../id-generator.ts";
-import { isSameMessage } from "../repeated-messages.ts";
-import { createDuplicateMessageIdError, createLogWentBackError } from "../task-errors.ts";
+} from "../protocol/index.ts";
 import {
+  foldLogEvents,
+  type TaskScope,
+  type TaskTurnStatus,
+  type IdGenerator,
+  isSameMessage,
+  createDuplicateMessageIdError,
+  createLogWentBackError,
   type InboundMessage,
   type TaskCancellation,
   type TaskFeed,
   TaskLogTail,
   type TaskMessageAcceptResult,
-} from "../task-feed.ts";
-import type { TaskStore } from "../task-store.ts";
+  type TaskStore,
+  type FollowedPosition,
+  type FollowedTaskChange,
+  type RemoteTask,
+  type TaskRequest,
+} from "../engine/index.ts";
 import { FollowedTurn, hasTurnStopped } from "./followed-turn.ts";
-import type { FollowedPosition, FollowedTaskChange, TaskRequest } from "./node-store.ts";
 import {
   encodeCancelRequest,
   encodeMessageRequest,
@@ -57,7 +61,7 @@ interface FollowedTaskDependencies {
  * A task whose turn this node does not run. The task repeats the log of the store: the `LogPoller` reads the new events,
  * whichever node has appended them. Messages and cancels become rows of the store, which the node of the turn reads.
  */
-export class FollowedTask implements TaskFeed {
+export class FollowedTask implements RemoteTask {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly tail: TaskLogTail = new TaskLogTail();
@@ -178,10 +182,11 @@ export class FollowedTask implements TaskFeed {
    * Sends a message to the running turn, to the queue of the task, or to the next turn, as the agent declares. Resolves
    * with `undefined` if the turn has ended without an answer, so that this node can accept the message.
    */
-  async acceptMessage(
-    { request, caller, serviceParameters }: InboundMessage,
-    _acceptHere?: unknown,
-  ): Promise<TaskMessageAcceptResult | undefined> {
+  async acceptMessage({
+    request,
+    caller,
+    serviceParameters,
+  }: InboundMessage): Promise<TaskMessageAcceptResult | undefined> {
     const { scope, taskId, contextId } = this;
     const { generateId, sendRequest, refresh } = this.#context;
     // Follow the turn before the other node can begin it.

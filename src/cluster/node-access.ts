@@ -1,15 +1,23 @@
-import type { TaskScope } from "../caller.ts";
-import { createServerClosingError, isChangeByOtherWriter } from "../task-errors.ts";
-import type { ActiveTask } from "../active-task.ts";
-import type { Acceptance, OtherNodes } from "../other-nodes.ts";
-import type { MessageAcceptResult, TaskFeed, TurnAcceptResult } from "../task-feed.ts";
-import type { TaskStore } from "../task-store.ts";
-import type { Turn } from "../turn.ts";
-import { answerRequest, type RequestAnswerDependencies } from "./owner-requests.ts";
+import {
+  type TaskScope,
+  createServerClosingError,
+  isChangeByOtherWriter,
+  type ActiveTask,
+  type Acceptance,
+  type OtherNodes,
+  type MessageAcceptResult,
+  type TaskFeed,
+  type TurnAcceptResult,
+  type TaskStore,
+  type Turn,
+  type NodeStore,
+  type FollowableTask,
+  type NodeCooperation,
+  type OwnedTaskOperations,
+} from "../engine/index.ts";
+import { answerRequest } from "./owner-requests.ts";
 import type { FollowedTask } from "./followed-task.ts";
-import type { FollowableTask } from "./log-poller.ts";
 import { NodeLink, type NodeLinkOptions } from "./node-link.ts";
-import type { NodeStore } from "./node-store.ts";
 
 /** Number of attempts to accept a message. An attempt fails only if another node changes the task at the same time. */
 const MAX_ACCEPT_ATTEMPTS = 10;
@@ -32,7 +40,7 @@ export class NodeAccess implements OtherNodes {
     this.#agentId = agentId;
   }
 
-  get refusesRepeatedMessages(): boolean {
+  get areAlive(): boolean {
     return this.#nodes.hasOtherNodes;
   }
 
@@ -53,7 +61,7 @@ export class NodeAccess implements OtherNodes {
    * Answers the requests of other nodes for the tasks of the agent. `onWork` is called when a turn may wait for a node
    * that starts agents. The store must be open.
    */
-  serve(operations: RequestAnswerDependencies, onWork: () => void): void {
+  serve(operations: OwnedTaskOperations, onWork: () => void): void {
     this.#link.serveAgent(this.#agentId, (request) => answerRequest(request, operations), onWork);
   }
 
@@ -124,9 +132,6 @@ async function waitUntilDurable({ feed, turn }: TurnAcceptResult): Promise<void>
     feed.release();
   }
 }
-
-/** Connects an engine of this node with the other nodes of its store. */
-export type NodeCooperation = (engine: NodeAccessDependencies) => OtherNodes;
 
 /** Creates the cooperation of a store's nodes, or returns `undefined` if only one process can open the store. */
 export function createNodeCooperation(options: NodeLinkOptions): NodeCooperation | undefined {

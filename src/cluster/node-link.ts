@@ -1,14 +1,19 @@
-import { Deferred } from "../../base/data-structures/index.ts";
-import { A2AError, isTerminal, type JsonObject } from "../../protocol/index.ts";
-import { systemClock, type Clock } from "../clock.ts";
-import { generateUuidV7, type IdGenerator } from "../id-generator.ts";
-import type { Observer } from "../observer.ts";
-import { createServerClosingError } from "../task-errors.ts";
-import type { TaskStore } from "../task-store.ts";
+import { Deferred } from "../base/data-structures/index.ts";
+import { A2AError, isTerminal, type JsonObject } from "../protocol/index.ts";
+import {
+  systemClock,
+  type Clock,
+  generateUuidV7,
+  type IdGenerator,
+  type Observer,
+  createServerClosingError,
+  type TaskStore,
+  type NodeStore,
+  type TaskRequest,
+  Poller,
+} from "../engine/index.ts";
 import type { FollowedTask } from "./followed-task.ts";
 import { LogPoller } from "./log-poller.ts";
-import type { NodeStore, TaskRequest } from "./node-store.ts";
-import { Poller } from "./poller.ts";
 import { encodeErrorAnswer } from "./owner-requests.ts";
 
 /** Delay in milliseconds between two polls for requests and answers, without hints. */

@@ -4,16 +4,17 @@ import {
   type FieldViolation,
   type JsonObject,
   type SendMessageRequest,
-} from "../../protocol/index.ts";
-import type { Caller, ServiceParameters, TaskScope } from "../caller.ts";
-import type { MessageAction } from "../decide-message-outcome.ts";
+} from "../protocol/index.ts";
 import {
+  type Caller,
+  type ServiceParameters,
+  type TaskScope,
+  type MessageAction,
   getMessageAction,
-  type InboundMessage,
-  type MessageAcceptResult,
+  type OwnedTaskOperations,
   type TaskCancellation,
-} from "../task-feed.ts";
-import type { TaskRequest } from "./node-store.ts";
+  type TaskRequest,
+} from "../engine/index.ts";
 
 /** A message for the node that runs the turn. */
 export interface MessagePayload {
@@ -92,26 +93,13 @@ export function throwErrorOfAnswer(answer: JsonObject): void {
   throw new A2AError(reason, message, options);
 }
 
-/** What this node needs to answer the requests of other nodes. */
-export interface RequestAnswerDependencies {
-  readonly tasks: { find(scope: TaskScope, taskId: string): { readonly isRunningHere: boolean } | undefined };
-  /** Returns true if this node has claimed the task, and starts its turn later. */
-  readonly isWaitingSuspect: (scope: TaskScope, taskId: string) => boolean;
-  readonly messageAcceptor: {
-    acceptMessage(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult>;
-  };
-  readonly canceler: {
-    cancelIfUnfinished(scope: TaskScope, taskId: string, cancellation: TaskCancellation): Promise<unknown>;
-  };
-}
-
 /**
  * Answers a request of another node for a task whose turn this node runs. Resolves with `undefined` if this node does
  * not run the turn, or not yet.
  */
 export async function answerRequest(
   taskRequest: TaskRequest,
-  { tasks, isWaitingSuspect, messageAcceptor, canceler }: RequestAnswerDependencies,
+  { tasks, isWaitingSuspect, messageAcceptor, canceler }: OwnedTaskOperations,
 ): Promise<JsonObject | undefined> {
   const { scope, taskId, kind } = taskRequest;
   const isRunning = tasks.find(scope, taskId)?.isRunningHere;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { LogEvent, type Message, type TaskState } from "../../protocol/index.ts";
-import { MemoryStore } from "../../stores/index.ts";
+import { LogEvent, type Message, type TaskState } from "../protocol/index.ts";
+import { MemoryStore } from "../stores/index.ts";
 import { FollowedTask } from "./followed-task.ts";
 
 const message: Message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }], taskId: "t" };
