@@ -96,6 +96,7 @@ export function drawSettings(seed: number): SimulationSettings {
       // A draw of its own, so that the seeds of earlier findings keep their schedules.
       endsSlowly: new Chance(mixSeed(seed, 8)).isTrue(0.5),
       hangs: new Chance(mixSeed(seed, 11)).isTrue(0.3),
+      isDeadly: new Chance(mixSeed(seed, 12)).isTrue(0.2),
     },
   };
 }

@@ -91,6 +91,24 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     find: "if (this.isAborted) await closing;",
     replace: "",
   },
+  {
+    name: "group of all suspect turns",
+    file: "src/engine/suspect-turns.ts",
+    find: "const group = tasks.slice(0, maxSize);",
+    replace: "const group = tasks;",
+  },
+  {
+    name: "deaths of groups that count",
+    file: "src/engine/suspect-turns.ts",
+    find: "const hasSharedDeath = turn.groupSize !== undefined && turn.groupSize > 1;",
+    replace: "const hasSharedDeath = false;",
+  },
+  {
+    name: "next group of suspect turns at once",
+    file: "src/engine/suspect-turns.ts",
+    find: "const GROUP_RUN_MS = 10_000;",
+    replace: "const GROUP_RUN_MS = 0;",
+  },
 ];
 
 /**

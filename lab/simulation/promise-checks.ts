@@ -2,6 +2,10 @@ import type { LogAppend, TaskScope } from "../../src/engine/index.ts";
 import { isTerminal, type LogEvent, type Message, type TaskState } from "../../src/protocol/index.ts";
 import { readScriptOutput } from "./scripted-output.ts";
 import { StepChecks } from "./step-checks.ts";
+import { SuspectChecks } from "./suspect-checks.ts";
+
+/** Begin of the status message of a turn whose node died in too many attempts. */
+const TOO_MANY_ATTEMPTS_TEXT = "The server stopped in each of";
 
 /** A promise of the engine that the simulated system has broken. */
 export interface BrokenPromise {
@@ -62,6 +66,7 @@ export class PromiseChecks {
   readonly loggedMessages: Map<string, string> = new Map();
   readonly discardedMessages: Set<string> = new Set();
   readonly steps: StepChecks = new StepChecks((text) => this.breakPromise("E18", text));
+  readonly suspects: SuspectChecks;
   /** Messages that the store has queued, by scope and id. */
   readonly queuedMessages: Map<string, string> = new Map();
   /** End of the leases of each node. */
@@ -76,6 +81,7 @@ export class PromiseChecks {
     this.#getTime = getTime;
     this.#cancelGraceMs = cancelGraceMs;
     this.#afterRestart = afterRestart;
+    this.suspects = new SuspectChecks(getTime, (text) => this.breakPromise("E17", text));
   }
 
   /** Records a broken promise, which ends the simulation. */
@@ -103,6 +109,7 @@ export class PromiseChecks {
         `task ${taskId} of node ${history.holder} accepts an append of node ${node}`,
       );
     for (const event of events) this.#checkEvent(history, event);
+    this.suspects.recordAppend(node, append);
     if (append.incrementsEpoch) history.epoch++;
     history.isRunning = hasRunningTurn ?? history.isRunning;
     history.holder = history.isRunning ? node : undefined;
@@ -137,6 +144,9 @@ export class PromiseChecks {
     if (status && timestamp < history.timestamp)
       return this.breakPromise("E16", `task ${taskId} goes back from ${history.timestamp} to ${timestamp}`);
     if (status) history.timestamp = timestamp;
+    const [part] = status?.message?.parts ?? [];
+    if (part && "text" in part && part.text.startsWith(TOO_MANY_ATTEMPTS_TEXT))
+      this.suspects.checkFailure(taskId);
     if ("message" in event) this.#checkMessage(history, event.message);
     if ("task" in event) for (const message of event.task.history ?? []) this.#checkMessage(history, message);
     if ("artifactUpdate" in event)

@@ -15,6 +15,8 @@ export interface AgentPolicy {
   readonly endsSlowly: boolean;
   /** True if some turns of the agent hang, so that only the limit on their silence ends them. */
   readonly hangs: boolean;
+  /** True if some turns of the agent kill their process in each attempt. */
+  readonly isDeadly: boolean;
 }
 
 /** Limit on the silence of agents that hang. Other agents pause for at most 20 mean pauses. */
@@ -73,12 +75,21 @@ function drawHangPosition(seed: number, messageId: string): number | undefined {
   return chance.isTrue(0.2) ? chance.below(8) : undefined;
 }
 
-/** Creates an agent whose output depends only on the seed and on the message. */
+/** Returns true if each attempt at the turn kills its process. */
+function drawDeadly(seed: number, messageId: string): boolean {
+  return new Chance(mixSeed(seed, 13, Number(messageId.slice(1)))).isTrue(0.1);
+}
+
+/**
+ * Creates an agent whose output depends only on the seed and on the message. `killProcess` ends the process, so that
+ * nothing of it happens later.
+ */
 export function createScriptedAgent(
   seed: number,
-  { meanPauseMs, endsSlowly, hangs, ...policy }: AgentPolicy,
+  { meanPauseMs, endsSlowly, hangs, isDeadly, ...policy }: AgentPolicy,
   clock: Clock,
   startExecution: (taskId: string) => AgentExecution,
+  killProcess: (messageId: string) => void,
 ): Agent {
   const execute = async function* (run: Run): AsyncGenerator<AgentEvent> {
     const { messageId } = run.message;
@@ -101,6 +112,11 @@ export function createScriptedAgent(
       });
     run.signal.addEventListener("abort", () => execution.abort(), { once: true });
     try {
+      if (isDeadly && drawDeadly(seed, messageId)) {
+        await sleep();
+        killProcess(messageId);
+        await new Promise(() => {});
+      }
       if (chance.isTrue(0.5)) yield { status: { state: "TASK_STATE_WORKING" } };
       const first = policy.afterRestart === "resume" ? countOutput(run, messageId) : 0;
       for (let position = first; position < length; position++) {

@@ -39,6 +39,8 @@ export interface ProcessSurroundings {
     owner: StepOwner,
     ...args: Parameters<NotificationSender>
   ) => ReturnType<NotificationSender>;
+  /** Called after a turn has killed the process. */
+  readonly onDeath: (process: SimulatedProcess) => void;
 }
 
 /** A process with the engine and the outbox of the library. Its clocks, ids, and connections are simulated. */
@@ -61,7 +63,7 @@ export class SimulatedProcess implements StepOwner {
     surroundings: ProcessSurroundings,
     wallClockOffsetMs: number,
   ) {
-    const { time, chance, database, checks, faults, hints, deliver } = surroundings;
+    const { time, chance, database, checks, faults, hints, deliver, onDeath } = surroundings;
     this.name = name;
     this.wallClockOffsetMs = wallClockOffsetMs;
     // Clocks of real machines differ by far less than a thousandth.
@@ -88,8 +90,16 @@ export class SimulatedProcess implements StepOwner {
       retry: { initialDelayMs: 200, maxDelayMs: 2000 },
     });
     this.engine = new Engine({
-      agent: createScriptedAgent(settings.seed, settings.policy, clock, (taskId) =>
-        checks.startExecution(store.node, taskId),
+      agent: createScriptedAgent(
+        settings.seed,
+        settings.policy,
+        clock,
+        (taskId) => checks.startExecution(store.node, taskId),
+        (messageId) => {
+          checks.suspects.recordKill(messageId);
+          this.kill();
+          onDeath(this);
+        },
       ),
       agentId: "script",
       store,

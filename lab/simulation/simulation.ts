@@ -24,6 +24,8 @@ const MAX_SETTLE_MS = 120_000;
 /** Number of faults of each simulation, at least. */
 const MIN_FAULTS = 5;
 const MAX_CLOCK_SKEW_MS = 60_000;
+/** Longest time in milliseconds after which a process starts again that a turn has killed. */
+const MAX_RESTART_MS = 1000;
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -94,6 +96,7 @@ class Simulation {
   #faultCount = 0;
   #isHealed = false;
   #isFinished = false;
+  #cancelDeadline: () => void = () => {};
 
   constructor(options: SimulationOptions) {
     this.#options = options;
@@ -118,6 +121,7 @@ class Simulation {
       faults: this.#faults,
       hints: hintLoss === undefined ? undefined : new SimulatedHints(this.#time, chance, hintLoss),
       deliver: (...args) => this.#receiver.deliver(...args),
+      onDeath: (process) => this.#onDeath(process),
     };
     this.#nodes = Array.from({ length: nodeCount }, (_, at) => {
       const skewMs = chance.between(-MAX_CLOCK_SKEW_MS, MAX_CLOCK_SKEW_MS);
@@ -188,6 +192,12 @@ class Simulation {
     });
   }
 
+  #onDeath(process: SimulatedProcess): void {
+    const node = this.#nodes.find((other) => other.process === process);
+    if (node) this.#restartLater(node, this.#chance.between(0, MAX_RESTART_MS));
+    if (this.#isHealed) this.#watchRecovery(0);
+  }
+
   #inject(action: FaultAction): void {
     this.#faultCount++;
     const end = (stop: () => void): void =>
@@ -253,18 +263,27 @@ class Simulation {
       this.#time.hurryDelayedSteps(process);
       if (!process.isAlive) this.#restartLater(node, this.#chance.between(0, 200));
     }
+    // A late statement can extend the lease of a dead node.
+    this.#watchRecovery(Math.max(0, lastArrivalAt - this.#time.now));
+  }
+
+  /** Expects the recovery of all tasks of dead nodes, and then the end of all work. A later call replaces an earlier one. */
+  #watchRecovery(lateMs: number): void {
     const { leaseMs, queryTimeoutMs } = this.#settings;
-    // A late statement can extend the lease of a dead node, and a lost statement ends with its timeout.
-    const lateMs = Math.max(0, lastArrivalAt - this.#time.now);
-    // A living node can read the last renewal of a dead node at its next renewal, and sees the silence at another one.
+    // A lost statement ends with its timeout. A living node can read the last renewal of a dead node at its next renewal, and sees the silence at another one.
     const deadlineMs = lateMs + (4 / 3) * leaseMs + MAX_RECOVERY_MS + queryTimeoutMs;
-    this.#time.schedule("recovery deadline", deadlineMs, () => {
+    this.#cancelDeadline();
+    this.#cancelDeadline = this.#time.schedule("recovery deadline", deadlineMs, () => {
       void this.#checkAbandonedTasks();
     });
   }
 
   async #checkAbandonedTasks(): Promise<void> {
-    for (const { taskId } of await this.#database.listAbandonedTasks())
+    const deadline = this.#cancelDeadline;
+    const abandoned = await this.#database.listAbandonedTasks();
+    // A node has died during the query.
+    if (deadline !== this.#cancelDeadline) return;
+    for (const { taskId } of abandoned)
       this.#checks.breakPromise("E17, E21", `task ${taskId} is still held by a dead node`);
     this.#checkRest(this.#time.now + MAX_SETTLE_MS);
   }
@@ -276,7 +295,7 @@ class Simulation {
       this.#clients.checkEnd();
       this.#isFinished = true;
     } else if (this.#time.now > deadline) this.#checks.breakPromise("E17", work);
-    else this.#time.schedule("rest", 500, () => this.#checkRest(deadline));
+    else this.#cancelDeadline = this.#time.schedule("rest", 500, () => this.#checkRest(deadline));
   }
 
   #describeRemainingWork(): string | undefined {
