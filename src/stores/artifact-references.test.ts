@@ -8,7 +8,7 @@ import {
   omitReferencedContent,
   restoreReferencedContent,
 } from "./artifact-references.ts";
-import { foldLoggedEvents } from "./fold-logged-events.ts";
+import { foldLoggedEvents } from "./logged-events.ts";
 import {
   createSplitLogArbitrary,
   createTestChunkEvent,

@@ -1,7 +1,7 @@
 import { countUtf8Bytes, type SlotReuseMap } from "../base/data-structures/index.ts";
 import type { FinishedStep, LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
 import { copyTask, LogEvent, type Task, type TaskState } from "../protocol/index.ts";
-import { foldLoggedEvents } from "./fold-logged-events.ts";
+import { foldLoggedEvents } from "./logged-events.ts";
 import type { MemoryTaskListIndex } from "./memory-task-list-index.ts";
 
 const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;

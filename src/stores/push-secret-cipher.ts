@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import type { QueuedTurnData } from "../engine/index.ts";
 import { A2AError, isObject, type TaskPushNotificationConfig } from "../protocol/index.ts";
 
 /** Keys for the secrets of push configurations, or a function that returns the keys. */
@@ -97,6 +98,19 @@ export class PushSecretCipher {
     } catch (error) {
       return { config, secretsError: error instanceof Error ? error.message : String(error) };
     }
+  }
+
+  /** Encodes a queued turn as JSON, with the secrets of its webhook in encrypted form. */
+  encodeTurn({ webhook, ...queued }: QueuedTurnData, task: PushConfigOwnerTask): string {
+    return JSON.stringify(webhook ? { ...queued, webhook: this.seal(webhook, task) } : queued);
+  }
+
+  /** Decodes a queued turn. If the secrets of its webhook cannot be decrypted, they remain in encrypted form. */
+  decodeTurn(json: string, task: PushConfigOwnerTask): QueuedTurnData {
+    const turn = JSON.parse(json) as QueuedTurnData;
+    if (!turn.webhook) return turn;
+    const { config, secretsError } = this.open(turn.webhook, task);
+    return secretsError === undefined ? { ...turn, webhook: config } : turn;
   }
 
   #encrypt(text: string, associatedData: Buffer): string {

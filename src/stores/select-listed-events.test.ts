@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LogEvent, type Task, type TaskEvent, type TaskState } from "../protocol/index.ts";
-import { foldLoggedEvents } from "./fold-logged-events.ts";
+import { foldLoggedEvents } from "./logged-events.ts";
 import {
   createTestChunkEvent,
   createTestStatusEvent,

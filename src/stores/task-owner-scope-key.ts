@@ -8,3 +8,8 @@ export function getScopeKey({ tenant, principal, agent }: TaskScope): string {
 export function isSameScope(a: TaskScope, b: TaskScope): boolean {
   return a.principal === b.principal && a.tenant === b.tenant && a.agent === b.agent;
 }
+
+/** Returns the scope in a row of a database. */
+export function toScope({ tenant, principal, agent }: TaskScope): TaskScope {
+  return { tenant, principal, agent };
+}

@@ -1,3 +1,5 @@
+import type { TextIndex } from "./server-store.ts";
+
 /** Time in milliseconds between a commit and the start of indexing, and between two batches. */
 const INDEXING_DELAY_MS = 100;
 /** Number of tasks in a batch. A batch of usual tasks blocks the event loop for a few milliseconds. */
@@ -5,34 +7,48 @@ const BATCH_SIZE = 50;
 
 /** Work of the indexer on the open store. */
 interface IndexingStore {
+  /** Prepares the store for the index. */
+  readonly start: () => void | Promise<void>;
   /** Indexes at most `limit` tasks, and returns whether more tasks wait. */
   readonly indexBatch: (limit: number) => boolean | Promise<boolean>;
 }
 
 /** Indexes the text of tasks in the background, in small batches between the commits. */
-export class TaskTextIndexer {
+export class TaskTextIndexer implements TextIndex {
   readonly #store: IndexingStore;
+  #isStarted = false;
   #timer: NodeJS.Timeout | undefined;
   #runningBatch: Promise<void> | undefined;
   /** True if a commit has asked for another batch while a batch ran. */
   #isDue = false;
-  #isStopped = false;
 
   constructor(store: IndexingStore) {
     this.#store = store;
   }
 
-  /** Starts to index soon, unless the indexer has already started. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  async start(): Promise<void> {
+    if (this.#isStarted) return;
+    await this.#store.start();
+    this.#isStarted = true;
+    this.schedule();
+  }
+
+  /** Indexes soon, if the index is started. */
   schedule(): void {
-    if (this.#isStopped) return;
+    if (!this.#isStarted) return;
     if (this.#runningBatch) this.#isDue = true;
     else this.#timer ??= startTimer(() => this.#startBatch());
   }
 
-  /** Stops the indexer for ever. Resolves once no batch runs. */
+  /** Stops until the next call of `start`. Resolves once no batch runs. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#isStarted = false;
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     await this.#runningBatch;
   }
 

@@ -33,7 +33,7 @@ export const PUSH_GUARDS: readonly Guard[] = [
   {
     name: "push-secrets-sealed",
     file: "src/stores/sqlite/push-table.ts",
-    find: "JSON.stringify(this.#cipher.seal(config, task))",
+    find: "JSON.stringify(tables.cipher.seal(config, task))",
     replace: "JSON.stringify(config)",
     noticedBy: { attack: "push-secrets-at-rest" },
   },

@@ -13,22 +13,22 @@ import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "../sqlite/held-task-leases.ts";
-import { readSweepClockRecord, writeSweepClockRecord } from "../sqlite/sweep-clock-table.ts";
-import { SqlTextIndex } from "../sqlite/task-text-index.ts";
-import {
-  createSqlPushStore,
-  createSqlTaskOverview,
-  createSqlTurnStore,
-  type SqlAccess,
-} from "../sqlite/sql-ports.ts";
+import { createSqlPushStore } from "../sqlite/push-table.ts";
+import { createSqlTurnStore } from "../sqlite/sql-turn-store.ts";
+import { createSqlDeletionStore } from "../sqlite/task-deletion.ts";
+import { createSqlTaskOverview, listTasks } from "../sqlite/task-lists.ts";
+import { findMessage, loadTask, readEvents } from "../sqlite/task-reader.ts";
+import { createSqlTextIndex } from "../sqlite/task-text-index.ts";
+import { writeAppend } from "../sqlite/task-writer.ts";
 import {
   assertKnownSchemaVersion,
   createUnreleasedSchemaError,
   runSchemaSteps,
   SCHEMA_VERSION,
 } from "../sqlite/schema-version.ts";
-import { createTaskTables, type TaskTables } from "../sqlite/task-tables.ts";
-import { DueWorkTable } from "./due-work-table.ts";
+import { TaskTables, type SqlAccess } from "../sqlite/task-tables.ts";
+import type { TaskTextIndexer } from "../task-text-indexer.ts";
+import { findNextDueTime, hasTasks } from "./due-work.ts";
 import type { SqlDatabase } from "../sqlite/sql-database.ts";
 import { DurableObjectDatabase } from "./durable-object-database.ts";
 import type { DurableObjectStorage } from "./durable-object-storage.ts";
@@ -58,12 +58,6 @@ const assertKnownOptions = defineOptionNames<DurableObjectStoreOptions>()(
 
 const DEFAULT_RECOVERY_INTERVAL_MS = 30_000;
 
-/** The tables of an open store. */
-interface OpenedTables extends TaskTables {
-  readonly dueWork: DueWorkTable;
-  readonly cipher: PushSecretCipher;
-}
-
 /**
  * Stores tasks in the SQLite database of a Durable Object, with the tables of `SqliteStore`. `commit` resolves when
  * Cloudflare has confirmed the write. Each commit sets the alarm of the object, so that the handler of the alarm can
@@ -77,27 +71,12 @@ export class DurableObjectStore implements ServerStore {
   readonly turns: TurnStore;
   readonly pushStore: PushStore;
   readonly overview: TaskOverview;
-  readonly deletionStore: TaskDeletionStore = {
-    listStoppedTasks: (query) => this.#read(({ deleter }) => deleter.listStoppedTasks(query)),
-    findMatchingTasks: (selector, limit) =>
-      this.#read(({ deleter }) => deleter.findMatchingTasks(selector, limit)),
-    deleteEvents: (tasks, options) => this.#write(({ deleter }) => deleter.deleteEvents(tasks, options)),
-    deleteTasks: (tasks, options) => this.#write(({ deleter }) => deleter.deleteTasks(tasks, options)),
-    deleteRemnants: (options) => this.#write(({ deleter }) => deleter.deleteRemnants(options)),
-    measureSize: async () => ({ usedBytes: this.#storage.sql.databaseSize, freeBytes: 0 }),
-    returnFreeSpace: async () => false,
-    flushDeletions: () => this.#storage.sync(),
-    sweepClock: {
-      countsStoppedTime: true,
-      read: () => this.#read(({ db }) => ({ record: readSweepClockRecord(db) })),
-      write: (record) => this.#write(({ db }) => writeSweepClockRecord(db, record)),
-    },
-  };
+  readonly deletionStore: TaskDeletionStore;
   readonly #storage: DurableObjectStorage;
   readonly #options: DurableObjectStoreOptions;
   readonly #heldLeases = new HeldTaskLeases();
-  #tables: OpenedTables | undefined;
-  readonly #textIndex: SqlTextIndex;
+  #tables: TaskTables | undefined;
+  readonly #textIndex: TaskTextIndexer;
   #runningSyncs = 0;
 
   constructor(storage: DurableObjectStorage, options: DurableObjectStoreOptions = {}) {
@@ -109,7 +88,7 @@ export class DurableObjectStore implements ServerStore {
     const access: SqlAccess = {
       read: (query) => this.#read(query),
       write: (work) => this.#write(work),
-      writePush: (work) => this.#write(({ pushTable }) => work(pushTable)),
+      writePush: (work) => this.#write(work),
       isInDoubt: () => false,
     };
     this.turns = createSqlTurnStore(access, this.#heldLeases);
@@ -117,11 +96,21 @@ export class DurableObjectStore implements ServerStore {
       ...createSqlPushStore(access),
       assertCanStoreSecrets: () => this.#requireOpen().cipher.assertCanEncrypt(),
     };
-    this.#textIndex = new SqlTextIndex({
+    this.#textIndex = createSqlTextIndex({
       write: access.write,
       transact: (work) => this.#transact(this.#requireOpen(), work),
     });
     this.overview = createSqlTaskOverview(access, this.#textIndex);
+    const deletionStore = createSqlDeletionStore({ ...access, remove: access.write });
+    this.deletionStore = {
+      ...deletionStore,
+      ...(deletionStore.sweepClock && {
+        sweepClock: { ...deletionStore.sweepClock, countsStoppedTime: true },
+      }),
+      measureSize: async () => ({ usedBytes: storage.sql.databaseSize, freeBytes: 0 }),
+      returnFreeSpace: async () => false,
+      flushDeletions: () => storage.sync(),
+    };
   }
 
   async open(): Promise<void> {
@@ -134,13 +123,7 @@ export class DurableObjectStore implements ServerStore {
     await this.alarm.load();
     const db = new DurableObjectDatabase(this.#storage.sql);
     this.#storage.transactionSync(() => migrateDurableObjectSchema(db));
-    const tables = createTaskTables({
-      db,
-      pushSecretCipher: cipher,
-      heldLeases: this.#heldLeases,
-      maxRowBytes: MAX_ROW_BYTES,
-    });
-    this.#tables = { ...tables, dueWork: new DueWorkTable(db), cipher };
+    this.#tables = new TaskTables(db, { cipher, maxRowBytes: MAX_ROW_BYTES });
   }
 
   async close(): Promise<void> {
@@ -153,14 +136,14 @@ export class DurableObjectStore implements ServerStore {
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
     for (const { events } of batch) assertEventsFit(events);
     this.#heldLeases.holdBegunTurns(batch);
-    const refusals = await this.#write(({ writer }) => batch.map((append) => writer.append(append)));
+    const refusals = await this.#write((tables) => batch.map((append) => writeAppend(tables, append)));
     this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
     this.#textIndex.schedule();
     return refusals;
   }
 
   load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
-    return this.#read(({ reader }) => reader.load(scope, taskId));
+    return this.#read((tables) => loadTask(tables, scope, taskId));
   }
 
   readEvents(
@@ -169,15 +152,15 @@ export class DurableObjectStore implements ServerStore {
     after: number,
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
-    return this.#read(({ reader }) => reader.readEvents(scope, taskId, after, limit));
+    return this.#read((tables) => readEvents(tables, scope, taskId, after, limit));
   }
 
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
-    return this.#read(({ listReader }) => listReader.list(scope, query));
+    return this.#read((tables) => listTasks(tables, scope, query));
   }
 
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
-    return this.#read(({ reader }) => reader.findMessageLocation(scope, messageId));
+    return this.#read((tables) => findMessage(tables, scope, messageId));
   }
 
   /**
@@ -185,19 +168,19 @@ export class DurableObjectStore implements ServerStore {
    * since 1970, which an object without tasks does not need.
    */
   setNextAlarm(sweepTime: number | undefined): void {
-    const { dueWork } = this.#requireOpen();
-    this.alarm.setAfterHandler(dueWork.findNextDueTime(), dueWork.hasTasks() ? sweepTime : undefined);
+    const { sql } = this.#requireOpen();
+    this.alarm.setAfterHandler(findNextDueTime(sql), hasTasks(sql) ? sweepTime : undefined);
   }
 
   /** Resolves with the result of a query once all data that the query has read is durable. */
-  async #read<T>(query: (tables: OpenedTables) => T): Promise<T> {
+  async #read<T>(query: (tables: TaskTables) => T): Promise<T> {
     const result = query(this.#requireOpen());
     if (this.#runningSyncs > 0) await this.#storage.sync();
     return result;
   }
 
   /** Runs a transaction, and resolves with its result once the transaction is durable. */
-  async #write<T>(work: (tables: OpenedTables) => T): Promise<T> {
+  async #write<T>(work: (tables: TaskTables) => T): Promise<T> {
     const tables = this.#requireOpen();
     // There is no `await` before the transaction, so that the alarm and the transaction become durable together.
     this.alarm.setBeforeCommit();
@@ -211,23 +194,20 @@ export class DurableObjectStore implements ServerStore {
     return result;
   }
 
-  #transact<T>(tables: OpenedTables, work: (tables: OpenedTables) => T): T {
-    const { scopeTable, taskCounts, writer } = tables;
+  #transact<T>(tables: TaskTables, work: (tables: TaskTables) => T): T {
     try {
       return this.#storage.transactionSync(() => {
         const result = work(tables);
-        taskCounts.writeChanges();
+        tables.counts.writeChanges();
         return result;
       });
     } catch (error) {
-      taskCounts.discardChanges();
-      writer.clearCache();
-      scopeTable.clearCache();
+      tables.discardChanges();
       throw error;
     }
   }
 
-  #requireOpen(): OpenedTables {
+  #requireOpen(): TaskTables {
     if (this.#tables) return this.#tables;
     throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
   }

@@ -9,4 +9,4 @@ export type {
   TaskOverviewQuery,
   TextIndex,
 } from "../server-store.ts";
-export { foldLoggedEvents } from "../fold-logged-events.ts";
+export { foldLoggedEvents } from "../logged-events.ts";

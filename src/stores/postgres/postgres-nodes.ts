@@ -8,7 +8,7 @@ import type {
   TaskTurnStatus,
 } from "../../engine/index.ts";
 import type { JsonObject, LogEvent, TaskPushNotificationConfig } from "../../protocol/index.ts";
-import { iterateLoggedEvents } from "../iterate-logged-events.ts";
+import { iterateLoggedEvents } from "../logged-events.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";

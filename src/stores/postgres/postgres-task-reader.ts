@@ -7,7 +7,7 @@ import type {
 } from "../../engine/index.ts";
 import type { LogEvent, TaskState } from "../../protocol/index.ts";
 import type { PushConfigOwnerTask, PushSecretCipher } from "../push-secret-cipher.ts";
-import { iterateLoggedEvents } from "../iterate-logged-events.ts";
+import { iterateLoggedEvents } from "../logged-events.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
 import { restoreStoredTask, toTaskContent } from "./restore-stored-task.ts";

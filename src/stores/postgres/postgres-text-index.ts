@@ -1,5 +1,4 @@
 import type { StoredTask, TaskScope } from "../../engine/index.ts";
-import type { TextIndex } from "../server-store.ts";
 import { TaskTextIndexer } from "../task-text-indexer.ts";
 import { listTaskWords, type TextQuery } from "../task-words.ts";
 import { decodeIdentifier } from "./encode-identifier.ts";
@@ -26,38 +25,19 @@ interface PostgresTextIndexOptions {
  * the same statement. At its start, a node also indexes all tasks that the index lacks, because nodes without the option
  * queue no tasks.
  */
-export class PostgresTextIndex implements TextIndex {
+export class PostgresTextIndex extends TaskTextIndexer {
   readonly #connection: PostgresConnection;
   readonly #options: PostgresTextIndexOptions;
-  #indexer: TaskTextIndexer | undefined;
   /** Key of the last task that has been compared with the index, or `undefined` after all tasks. */
-  #comparedThrough: number | undefined = 0;
+  #comparedThrough: number | undefined;
 
   constructor(connection: PostgresConnection, options: PostgresTextIndexOptions) {
+    super({
+      start: () => void (this.#comparedThrough = 0),
+      indexBatch: (limit) => this.#indexBatch(limit),
+    });
     this.#connection = connection;
     this.#options = options;
-  }
-
-  get isStarted(): boolean {
-    return this.#indexer !== undefined;
-  }
-
-  async start(): Promise<void> {
-    if (this.#indexer) return;
-    this.#comparedThrough = 0;
-    this.#indexer = new TaskTextIndexer({ indexBatch: (limit) => this.#indexBatch(limit) });
-    this.#indexer.schedule();
-  }
-
-  /** Starts to index soon, if the index is started. */
-  schedule(): void {
-    this.#indexer?.schedule();
-  }
-
-  async stop(): Promise<void> {
-    const indexer = this.#indexer;
-    this.#indexer = undefined;
-    await indexer?.stop();
   }
 
   /** Indexes queued tasks. Tasks that were stored before the start follow once the queue is empty. */

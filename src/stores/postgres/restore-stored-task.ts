@@ -5,8 +5,8 @@ import {
   mayContainArtifact,
   restoreReferencedContent,
 } from "../artifact-references.ts";
-import { foldLoggedEvents } from "../fold-logged-events.ts";
-import { iterateLoggedEvents, type LogLines } from "../iterate-logged-events.ts";
+import { foldLoggedEvents } from "../logged-events.ts";
+import { iterateLoggedEvents, type LogLines } from "../logged-events.ts";
 import { selectListedEvents } from "../select-listed-events.ts";
 import type { StoredTaskRow } from "./statements/load-task.ts";
 

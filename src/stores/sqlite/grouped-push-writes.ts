@@ -1,9 +1,9 @@
-import type { PushTable } from "./push-table.ts";
 import { findStoreStateAfterError, isSqliteError } from "./sqlite-error-conversion.ts";
+import type { TaskTables } from "./task-tables.ts";
 
 /** A change of the webhooks that waits for the next commit. */
 interface PendingPushWrite {
-  readonly run: (pushTable: PushTable) => unknown;
+  readonly run: (tables: TaskTables) => unknown;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -27,7 +27,7 @@ export class GroupedPushWrites {
   }
 
   /** Resolves with the result of `run` once the change is durable. `run` may be called repeatedly. */
-  write<T>(run: (pushTable: PushTable) => T): Promise<T> {
+  write<T>(run: (tables: TaskTables) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#pending.push({ run, resolve: (result) => resolve(result as T), reject });
       this.#scheduleFlush();
@@ -74,10 +74,10 @@ export class PushWriteGroup {
    * Runs all changes within the current transaction. An error that concerns only one statement, such as a text
    * that is too long for SQLite, rejects only its own change.
    */
-  run(pushTable: PushTable): void {
+  run(tables: TaskTables): void {
     this.#outcomes = this.writes.map(({ run }) => {
       try {
-        return { result: run(pushTable) };
+        return { result: run(tables) };
       } catch (error) {
         if (!isSqliteError(error) || findStoreStateAfterError(error) !== undefined) throw error;
         return { error };

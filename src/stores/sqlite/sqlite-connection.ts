@@ -1,4 +1,3 @@
-import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LogAppend, StoreMigrationListener, TaskScope } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
@@ -7,7 +6,6 @@ import { StoreHealthMonitor, type UnhealthyStoreState } from "../store-health-mo
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import { commitTestWrite, rollback } from "./commit-test-write.ts";
 import { FileLossWatch } from "./file-loss-watch.ts";
-import type { HeldTaskLeases } from "./held-task-leases.ts";
 import {
   findStoreStateAfterError,
   isLockedDatabaseError,
@@ -15,13 +13,20 @@ import {
   toUnavailableError,
 } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
-import { createSqliteStoreComponents, type SqliteStoreComponents } from "./sqlite-store-components.ts";
+import { TaskTables } from "./task-tables.ts";
 
 /**
  * Delays in milliseconds between the attempts to commit while another program has locked the file. A longer
  * lock changes the state of the store to `failing`.
  */
 const LOCK_RETRY_DELAYS_MS = [1, 2, 5, 10, 20, 50, 100, 150];
+
+/** The tables of the current connection. */
+interface OpenDatabase {
+  readonly tables: TaskTables;
+  /** Set after a failed sync or an I/O error. The connection then commits no more data. */
+  diskFailure?: A2AError;
+}
 
 /**
  * The connection of a store to its file. The connection runs transactions, syncs the disk, and delays the result of a
@@ -34,19 +39,17 @@ export class SqliteConnection {
   readonly unsyncedBatches: Set<readonly LogAppend[]> = new Set();
   readonly #path: string;
   readonly #name: string;
-  readonly #heldLeases: HeldTaskLeases;
   #file: OpenedSqliteFile | undefined;
   #lossWatch: FileLossWatch | undefined;
-  #openDatabase: SqliteStoreComponents | undefined;
+  #openDatabase: OpenDatabase | undefined;
   readonly #runningFlushes = new Set<Promise<void>>();
   /** Keys of the tasks with appends that a disk failure has left in doubt. */
   readonly #tasksInDoubt = new Set<string>();
 
   /** `name` is the name of the store in error messages. */
-  constructor(path: string, name: string, heldLeases: HeldTaskLeases) {
+  constructor(path: string, name: string) {
     this.#path = path;
     this.#name = name;
-    this.#heldLeases = heldLeases;
     this.health = new StoreHealthMonitor(name, () => this.#recover());
   }
 
@@ -57,7 +60,7 @@ export class SqliteConnection {
     if (this.#file) return;
     const file = await openSqliteFile(this.#path, { store: this.#name, ...options, onMigration });
     try {
-      this.#openDatabase = createSqliteStoreComponents(file, this.#heldLeases);
+      this.#openDatabase = { tables: createTables(file) };
       this.#file = file;
       this.#tasksInDoubt.clear();
       this.#lossWatch = this.#watchForLoss(file);
@@ -96,7 +99,7 @@ export class SqliteConnection {
       isLogLarge: () => file.isLogLarge,
       // After a failed sync, only `#reopen` runs a checkpoint.
       checkpoint: () => {
-        if (!this.#openDatabase?.diskFailure) this.#openDatabase?.checkpoints.run();
+        if (!this.#openDatabase?.diskFailure) this.#openDatabase?.tables.checkpoints.run();
       },
       saveLog: () => file.checkpointEntireWal(),
       onLoss: (loss, error) => {
@@ -112,16 +115,22 @@ export class SqliteConnection {
     throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
   }
 
-  requireOpen(): SqliteStoreComponents {
+  /** Returns the tables for queries. */
+  requireOpen(): TaskTables {
+    return this.#requireDatabase().tables;
+  }
+
+  /** Returns the tables for transactions. */
+  requireWritable(): TaskTables {
+    const { tables, diskFailure } = this.#requireDatabase();
+    if (diskFailure) throw diskFailure;
+    return tables;
+  }
+
+  #requireDatabase(): OpenDatabase {
     this.requireFile();
     if (this.#openDatabase) return this.#openDatabase;
     throw toUnavailableError(new Error("its file cannot be opened"));
-  }
-
-  requireWritable(): SqliteStoreComponents {
-    const open = this.requireOpen();
-    if (open.diskFailure) throw open.diskFailure;
-    return open;
   }
 
   /**
@@ -143,7 +152,7 @@ export class SqliteConnection {
   }
 
   /** Runs a transaction and syncs the disk in the event loop. */
-  executeDurably<T>(work: (db: DatabaseSync) => T): T {
+  executeDurably<T>(work: (tables: TaskTables) => T): T {
     const result = this.executeTransaction(work);
     const file = this.requireFile();
     try {
@@ -154,20 +163,17 @@ export class SqliteConnection {
     return result;
   }
 
-  executeTransaction<T>(work: (db: DatabaseSync) => T): T {
-    const { begin, commit, scopeTable, taskCounts, writer } = this.requireWritable();
-    const { db } = this.requireFile();
+  executeTransaction<T>(work: (tables: TaskTables) => T): T {
+    const tables = this.requireWritable();
     try {
-      begin.run();
-      const result = work(db);
-      taskCounts.writeChanges();
-      commit.run();
+      tables.sql.run("BEGIN IMMEDIATE");
+      const result = work(tables);
+      tables.counts.writeChanges();
+      tables.sql.run("COMMIT");
       return result;
     } catch (error) {
-      rollback(db);
-      taskCounts.discardChanges();
-      writer.clearCache();
-      scopeTable.clearCache();
+      rollback(this.requireFile().db);
+      tables.discardChanges();
       // A lock is no failure of the store before `retryWhileLocked` has waited for its end.
       throw isLockedDatabaseError(error) ? toUnavailableError(error) : this.reportFailure(error);
     }
@@ -175,11 +181,12 @@ export class SqliteConnection {
 
   /** Copies the write-ahead log into the file if the log is large. The log must be on the disk. */
   runDueCheckpoint(): void {
-    if (this.#openDatabase?.checkpoints.isDue) this.#lossWatch?.runCheckpoint();
+    if (this.#openDatabase?.tables.checkpoints.isDue) this.#lossWatch?.runCheckpoint();
   }
 
   async syncCommitsToDisk(file: OpenedSqliteFile): Promise<void> {
-    const open = this.requireWritable();
+    this.requireWritable();
+    const open = this.#openDatabase;
     const flush = file.flush();
     this.#runningFlushes.add(flush);
     try {
@@ -191,7 +198,7 @@ export class SqliteConnection {
     }
     // The operating system reports a sync failure only once, so other syncs that were pending cannot be
     // trusted.
-    if (open.diskFailure) throw open.diskFailure;
+    if (open?.diskFailure) throw open.diskFailure;
   }
 
   #recordSyncFailure(error: unknown, open = this.#openDatabase): A2AError {
@@ -206,7 +213,7 @@ export class SqliteConnection {
   /** Stops commits until the file is open again, and marks the tasks of all unsynced appends. */
   #recordDiskFailure(
     failure: A2AError,
-    open: SqliteStoreComponents | undefined,
+    open: OpenDatabase | undefined,
     state: "failed" | "lost" = "failed",
     reported: Error = failure,
   ): void {
@@ -263,10 +270,7 @@ export class SqliteConnection {
     const diskFailure = this.#openDatabase?.diskFailure;
     this.#openDatabase = undefined;
     file.reconnect();
-    this.#openDatabase = {
-      ...createSqliteStoreComponents(file, this.#heldLeases),
-      ...(diskFailure ? { diskFailure } : {}),
-    };
+    this.#openDatabase = { tables: createTables(file), ...(diskFailure ? { diskFailure } : {}) };
     if (!file.checkpointEntireWal()) throw new Error("another program is using the file; stop that program");
     delete this.#openDatabase.diskFailure;
     this.#tasksInDoubt.clear();
@@ -281,12 +285,12 @@ export class SqliteConnection {
    * failure, rejects if `isInDoubt` returns true for the result.
    */
   async readThenAwaitDurability<T>(
-    query: (open: SqliteStoreComponents) => T,
+    query: (tables: TaskTables) => T,
     isInDoubt: (result: T) => boolean = () => true,
   ): Promise<T> {
-    const open = this.requireOpen();
+    const open = this.#requireDatabase();
     try {
-      const result = query(open);
+      const result = query(open.tables);
       if (this.#runningFlushes.size > 0) await this.#waitForFlushes();
       if (open.diskFailure && isInDoubt(result)) throw open.diskFailure;
       return result;
@@ -298,6 +302,10 @@ export class SqliteConnection {
   isInDoubt(scope: TaskScope, taskId: string): boolean {
     return this.#tasksInDoubt.has(getTaskKey(scope, taskId));
   }
+}
+
+function createTables({ db, pushSecretCipher: cipher }: OpenedSqliteFile): TaskTables {
+  return new TaskTables(db, { cipher });
 }
 
 function getTaskKey(scope: TaskScope, taskId: string): string {

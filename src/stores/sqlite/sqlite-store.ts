@@ -21,17 +21,18 @@ import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { createSqliteDeletionStore } from "./sqlite-deletion-store.ts";
+import type { TaskTextIndexer } from "../task-text-indexer.ts";
 import { backupOpenDatabase } from "./shared-file-operations.ts";
-import { GroupedPushWrites, type PushWriteGroup } from "./grouped-push-writes.ts";
+import { GroupedPushWrites } from "./grouped-push-writes.ts";
 import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
-import { SqlTextIndex } from "./task-text-index.ts";
-import {
-  createSqlPushStore,
-  createSqlTaskOverview,
-  createSqlTurnStore,
-  type SqlAccess,
-} from "./sql-ports.ts";
+import { createSqlTextIndex } from "./task-text-index.ts";
+import { createSqlPushStore } from "./push-table.ts";
+import { createSqlTurnStore } from "./sql-turn-store.ts";
+import { createSqlTaskOverview, listTasks } from "./task-lists.ts";
+import { findMessage, loadTask, readEvents } from "./task-reader.ts";
+import type { SqlAccess, TaskTables } from "./task-tables.ts";
+import { writeAppend } from "./task-writer.ts";
 import type { ServerStore, StoreFile, TaskOverview } from "../server-store.ts";
 
 /** Options of `SqliteStore`. */
@@ -76,7 +77,7 @@ export class SqliteStore implements ServerStore {
   readonly #options: SqliteStoreOptions;
   readonly #sessions: SqliteSessions;
   readonly #connection: SqliteConnection;
-  readonly #textIndex: SqlTextIndex;
+  readonly #textIndex: TaskTextIndexer;
   readonly #pushWrites = new GroupedPushWrites(() => this.commit([], { agentsAtWork: true }));
 
   constructor(path: string, options: SqliteStoreOptions = {}) {
@@ -85,19 +86,19 @@ export class SqliteStore implements ServerStore {
     this.name = `sqlite:${path}`;
     this.file = { path: resolve(path), backUp: async (target) => this.#backUp(target) };
     this.#sessions = new SqliteSessions(path);
-    this.#connection = new SqliteConnection(path, this.name, this.#heldLeases);
+    this.#connection = new SqliteConnection(path, this.name);
     const connection = this.#connection;
     const access: SqlAccess = {
       read: (query, isInDoubt) => connection.readThenAwaitDurability(query, isInDoubt),
-      write: async (work) => connection.executeDurably(() => work(connection.requireOpen())),
+      write: async (work) => connection.executeDurably(work),
       writePush: (work) => this.#pushWrites.write(work),
       isInDoubt: (scope, taskId) => connection.isInDoubt(scope, taskId),
     };
     this.turns = createSqlTurnStore(access, this.#heldLeases);
     this.pushStore = createSqlPushStore(access);
-    this.#textIndex = new SqlTextIndex({
+    this.#textIndex = createSqlTextIndex({
       write: access.write,
-      transact: (work) => connection.executeTransaction(() => work(connection.requireOpen())),
+      transact: (work) => connection.executeTransaction(work),
     });
     this.overview = createSqlTaskOverview(access, this.#textIndex);
     this.deletionStore = createSqliteDeletionStore(connection);
@@ -143,7 +144,7 @@ export class SqliteStore implements ServerStore {
    * transaction is rolled back. If another program has locked the file, `runTransaction` throws `UNAVAILABLE`.
    */
   runTransaction<T>(work: (db: DatabaseSync) => T): T {
-    return this.#connection.executeDurably(work);
+    return this.#connection.executeDurably(() => work(this.#connection.requireFile().db));
   }
 
   /**
@@ -151,9 +152,9 @@ export class SqliteStore implements ServerStore {
    * use it only while no server uses the store.
    */
   rebuildFile(): void {
-    const { file } = this.#connection.requireOpen();
+    const { db } = this.#connection.requireFile();
     try {
-      file.db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+      db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
     } catch (error) {
       throw toUnavailableError(error);
     }
@@ -172,11 +173,14 @@ export class SqliteStore implements ServerStore {
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
     const pushWrites = this.#pushWrites.takeGroup();
+    const write = (tables: TaskTables): (AppendRefusal | undefined)[] => {
+      pushWrites.run(tables);
+      return batch.map((append) => writeAppend(tables, append));
+    };
     this.#connection.unsyncedBatches.add(batch);
     this.#heldLeases.holdBegunTurns(batch);
     try {
       const { refusals, sync } = await this.#connection.retryWhileLocked(() => {
-        const write = (): (AppendRefusal | undefined)[] => this.#writeBatch(batch, pushWrites);
         if (!agentsAtWork) return { refusals: this.#connection.executeDurably(write) };
         const result = this.#connection.executeTransaction(write);
         // The sync starts in the same turn of the event loop, so that every reader of the batch waits for it.
@@ -201,15 +205,9 @@ export class SqliteStore implements ServerStore {
     }
   }
 
-  #writeBatch(batch: readonly LogAppend[], pushWrites: PushWriteGroup): (AppendRefusal | undefined)[] {
-    const { writer, pushTable } = this.#connection.requireOpen();
-    pushWrites.run(pushTable);
-    return batch.map((append) => writer.append(append));
-  }
-
   async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     return this.#connection.readThenAwaitDurability(
-      ({ reader }) => reader.load(scope, taskId),
+      (tables) => loadTask(tables, scope, taskId),
       () => this.#connection.isInDoubt(scope, taskId),
     );
   }
@@ -221,28 +219,28 @@ export class SqliteStore implements ServerStore {
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
     return this.#connection.readThenAwaitDurability(
-      ({ reader }) => reader.readEvents(scope, taskId, after, limit),
+      (tables) => readEvents(tables, scope, taskId, after, limit),
       () => this.#connection.isInDoubt(scope, taskId),
     );
   }
 
   async list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
     return this.#connection.readThenAwaitDurability(
-      ({ listReader }) => listReader.list(scope, query),
+      (tables) => listTasks(tables, scope, query),
       ({ tasks }) => tasks.some(({ id }) => this.#connection.isInDoubt(scope, id)),
     );
   }
 
   findMessage(scope: TaskScope, messageId: string): ReturnType<TaskStore["findMessage"]> {
     try {
-      const found = this.#connection.requireOpen().reader.findMessageLocation(scope, messageId);
+      const found = findMessage(this.#connection.requireOpen(), scope, messageId);
       // The lookup runs for every message and usually finds nothing, so only a result waits for the disk.
       if (!found) return undefined;
     } catch (error) {
       throw this.#connection.reportFailure(error);
     }
     return this.#connection.readThenAwaitDurability(
-      ({ reader }) => reader.findMessageLocation(scope, messageId),
+      (tables) => findMessage(tables, scope, messageId),
       (found) => found !== undefined && this.#connection.isInDoubt(scope, found.taskId),
     );
   }

@@ -34,3 +34,13 @@ export function encodeTime(time: string): number {
 export function decodeTime(value: unknown): string {
   return new Date(value as number).toISOString();
 }
+
+/** The columns `state` and `timestamp` of a task. */
+export interface StatusColumns {
+  readonly state: number;
+  readonly timestamp: number;
+}
+
+export function decodeStatus({ state, timestamp }: StatusColumns): { state: TaskState; timestamp: string } {
+  return { state: decodeState(state), timestamp: decodeTime(timestamp) };
+}

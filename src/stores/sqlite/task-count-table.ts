@@ -1,6 +1,9 @@
-import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
+import type { SqlStatements } from "./sql-database.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { decodeState, encodeState } from "./status-columns.ts";
+
+const ADD_TO_COUNT_SQL = `INSERT INTO task_count (scope, state, count) VALUES (?, ?, ?)
+  ON CONFLICT (scope, state) DO UPDATE SET count = count + excluded.count`;
 
 /**
  * Numbers of tasks by scope and state. Counting the tasks themselves would take 40 ms for a million tasks. The
@@ -9,24 +12,19 @@ import { decodeState, encodeState } from "./status-columns.ts";
  */
 export class TaskCountTable {
   readonly #pendingChanges = new Map<number, Map<TaskState, number>>();
-  readonly #addToCount: SqlStatement;
-  readonly #selectCounts: SqlStatement;
-  readonly #deleteScope: SqlStatement;
+  readonly #sql: SqlStatements;
 
-  constructor(db: SqlDatabase) {
-    this.#addToCount = db.prepare(
-      `INSERT INTO task_count (scope, state, count) VALUES (?, ?, ?)
-       ON CONFLICT (scope, state) DO UPDATE SET count = count + excluded.count`,
-    );
-    this.#selectCounts = db.prepare("SELECT state, count FROM task_count WHERE scope = ? AND count > 0");
-    this.#deleteScope = db.prepare("DELETE FROM task_count WHERE scope = ?");
+  constructor(sql: SqlStatements) {
+    this.#sql = sql;
   }
 
   /** Returns the number of committed tasks of a scope by state, without the states that have no tasks. */
   countTasksByState(scope: number): Map<TaskState, number> {
-    return new Map(
-      this.#selectCounts.all(scope).map(({ state, count }) => [decodeState(state), count as number]),
+    const rows = this.#sql.all<{ state: number; count: number }>(
+      "SELECT state, count FROM task_count WHERE scope = ? AND count > 0",
+      scope,
     );
+    return new Map(rows.map(({ state, count }) => [decodeState(state), count]));
   }
 
   /** Counts a new task, a deleted task, or a task with a new state. A missing state means that there is no task. */
@@ -41,7 +39,7 @@ export class TaskCountTable {
   /** Deletes the numbers of a scope without tasks. Call `deleteScope` only within a transaction. */
   deleteScope(scope: number): void {
     this.#pendingChanges.delete(scope);
-    this.#deleteScope.run(scope);
+    this.#sql.run("DELETE FROM task_count WHERE scope = ?", scope);
   }
 
   /** Writes the changes since the last transaction. Call `writeChanges` at the end of each transaction. */
@@ -49,7 +47,7 @@ export class TaskCountTable {
     if (this.#pendingChanges.size === 0) return;
     for (const [scope, changes] of this.#pendingChanges)
       for (const [state, change] of changes)
-        if (change !== 0) this.#addToCount.run(scope, encodeState(state), change);
+        if (change !== 0) this.#sql.run(ADD_TO_COUNT_SQL, scope, encodeState(state), change);
     this.#pendingChanges.clear();
   }
 

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
 import { migrateSchema } from "./migrate-schema.ts";
-import { buildAllCallersSql, buildScopeSql, buildTextSql } from "./task-overview-sql.ts";
+import { buildAllCallersSql, buildScopeSql, buildTextSql } from "./task-list-sql.ts";
 import { createTaskTextIndex } from "./task-text-index.ts";
 import type { TaskOverviewQuery } from "../server-store.ts";
 

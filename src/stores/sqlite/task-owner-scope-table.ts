@@ -1,23 +1,17 @@
-import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { TaskScope } from "../../engine/index.ts";
-import { getScopeKey, isSameScope } from "../task-owner-scope-key.ts";
 import { LruCache } from "../../base/data-structures/index.ts";
+import { getScopeKey, isSameScope } from "../task-owner-scope-key.ts";
+import type { SqlStatements } from "./sql-database.ts";
 
 /** Maps scopes to integer keys. */
 export class TaskOwnerScopeTable {
+  readonly #sql: SqlStatements;
   #cachedKeys = createKeyCache();
   /** The most recent scope and its key, because consecutive appends often have the same caller. */
   #recent: { readonly scope: TaskScope; readonly key: number } | undefined;
-  readonly #selectKey: SqlStatement;
-  readonly #insertScope: SqlStatement;
-  readonly #deleteUnusedScope: SqlStatement;
 
-  constructor(db: SqlDatabase) {
-    this.#selectKey = db.prepare("SELECT key FROM scope WHERE tenant = ? AND principal = ? AND agent = ?");
-    this.#insertScope = db.prepare("INSERT INTO scope (tenant, principal, agent) VALUES (?, ?, ?)");
-    this.#deleteUnusedScope = db.prepare(
-      "DELETE FROM scope WHERE key = ? AND NOT EXISTS (SELECT 1 FROM task WHERE scope = ?)",
-    );
+  constructor(sql: SqlStatements) {
+    this.#sql = sql;
   }
 
   /** Returns the key of a scope, or `undefined` if the database has no key for the scope. */
@@ -30,11 +24,14 @@ export class TaskOwnerScopeTable {
       this.#recent = { scope, key: cached };
       return cached;
     }
-    const key = this.#selectKey.get(scope.tenant, scope.principal, scope.agent)?.["key"] as
-      | number
-      | undefined;
-    if (key !== undefined) this.#cachedKeys.set(name, key);
-    return key;
+    const row = this.#sql.get<{ key: number }>(
+      "SELECT key FROM scope WHERE tenant = ? AND principal = ? AND agent = ?",
+      scope.tenant,
+      scope.principal,
+      scope.agent,
+    );
+    if (row) this.#cachedKeys.set(name, row.key);
+    return row?.key;
   }
 
   /**
@@ -44,7 +41,14 @@ export class TaskOwnerScopeTable {
   findOrInsertKey(scope: TaskScope): number {
     const known = this.findKey(scope);
     if (known !== undefined) return known;
-    const key = Number(this.#insertScope.run(scope.tenant, scope.principal, scope.agent).lastInsertRowid);
+    const { tenant, principal, agent } = scope;
+    const inserted = this.#sql.run(
+      "INSERT INTO scope (tenant, principal, agent) VALUES (?, ?, ?)",
+      tenant,
+      principal,
+      agent,
+    );
+    const key = Number(inserted.lastInsertRowid);
     this.#cachedKeys.set(getScopeKey(scope), key);
     return key;
   }
@@ -54,7 +58,12 @@ export class TaskOwnerScopeTable {
    * within a transaction.
    */
   deleteIfUnused(key: number, scope: TaskScope): boolean {
-    if (this.#deleteUnusedScope.run(key, key).changes === 0) return false;
+    const { changes } = this.#sql.run(
+      "DELETE FROM scope WHERE key = ? AND NOT EXISTS (SELECT 1 FROM task WHERE scope = ?)",
+      key,
+      key,
+    );
+    if (changes === 0) return false;
     this.#cachedKeys.delete(getScopeKey(scope));
     this.#recent = undefined;
     return true;

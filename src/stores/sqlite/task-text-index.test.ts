@@ -10,7 +10,7 @@ import {
 } from "../task-event-logs.fixture.ts";
 import type { SqlDatabase } from "./sql-database.ts";
 import { SqliteStore } from "./sqlite-store.ts";
-import { toFullTextQuery } from "./task-overview-reader.ts";
+import { toFullTextQuery } from "./task-lists.ts";
 import { createTaskTextIndex } from "./task-text-index.ts";
 
 let folder: string;

@@ -1,9 +1,8 @@
 import type { SqlDatabase } from "./sql-database.ts";
-import type { TextIndex } from "../server-store.ts";
 import { TaskTextIndexer } from "../task-text-indexer.ts";
 import { listTaskWords } from "../task-words.ts";
-import type { SqlAccess } from "./sql-ports.ts";
-import type { TaskTables } from "./task-tables.ts";
+import { restoreTaskByKey } from "./task-reader.ts";
+import type { SqlAccess, TaskTables } from "./task-tables.ts";
 
 /**
  * Full-text index over the words of stopped tasks. Triggers queue the tasks whose turns have ended, so that the writer of
@@ -31,39 +30,12 @@ interface SqlTextIndexOptions extends Pick<SqlAccess, "write"> {
   readonly transact: <T>(work: (tables: TaskTables) => T) => T;
 }
 
-/** The text index of a store, which indexes the queued tasks in the background. */
-export class SqlTextIndex implements TextIndex {
-  readonly #options: SqlTextIndexOptions;
-  #indexer: TaskTextIndexer | undefined;
-
-  constructor(options: SqlTextIndexOptions) {
-    this.#options = options;
-  }
-
-  get isStarted(): boolean {
-    return this.#indexer !== undefined;
-  }
-
-  async start(): Promise<void> {
-    if (this.#indexer) return;
-    const { write, transact } = this.#options;
-    await write(({ db }) => createTaskTextIndex(db));
-    this.#indexer ??= new TaskTextIndexer({
-      indexBatch: (limit) => transact((tables) => indexQueuedTasks(tables, limit)),
-    });
-    this.#indexer.schedule();
-  }
-
-  /** Starts to index soon, if the index is started. */
-  schedule(): void {
-    this.#indexer?.schedule();
-  }
-
-  async stop(): Promise<void> {
-    const indexer = this.#indexer;
-    this.#indexer = undefined;
-    await indexer?.stop();
-  }
+/** Creates the text index of a store. */
+export function createSqlTextIndex({ write, transact }: SqlTextIndexOptions): TaskTextIndexer {
+  return new TaskTextIndexer({
+    start: () => write(({ db }) => createTaskTextIndex(db)),
+    indexBatch: (limit) => transact((tables) => indexQueuedTasks(tables, limit)),
+  });
 }
 
 /** Creates the tables of the index, if they do not exist. Call within a transaction. */
@@ -89,16 +61,14 @@ function createMissingFts5Error(cause: unknown): Error {
 }
 
 /** Indexes at most `limit` queued tasks, and returns whether more tasks wait. Call within a transaction. */
-function indexQueuedTasks({ db, reader }: TaskTables, limit: number): boolean {
-  const queued = db.prepare("SELECT task FROM task_text_words_queue LIMIT ?").all(limit + 1);
-  const deleteWords = db.prepare("DELETE FROM task_text_words WHERE rowid = ?");
-  const insertWords = db.prepare("INSERT INTO task_text_words (rowid, words) VALUES (?, ?)");
-  const deleteQueued = db.prepare("DELETE FROM task_text_words_queue WHERE task = ?");
+function indexQueuedTasks(tables: TaskTables, limit: number): boolean {
+  const { sql } = tables;
+  const queued = sql.all<{ task: number }>("SELECT task FROM task_text_words_queue LIMIT ?", limit + 1);
   for (const { task } of queued.slice(0, limit)) {
-    const key = task as number;
-    deleteWords.run(key);
-    insertWords.run(key, listTaskWords(reader.foldTask({ key })).join(" "));
-    deleteQueued.run(key);
+    const words = listTaskWords(restoreTaskByKey(tables, task).task).join(" ");
+    sql.run("DELETE FROM task_text_words WHERE rowid = ?", task);
+    sql.run("INSERT INTO task_text_words (rowid, words) VALUES (?, ?)", task, words);
+    sql.run("DELETE FROM task_text_words_queue WHERE task = ?", task);
   }
   return queued.length > limit;
 }

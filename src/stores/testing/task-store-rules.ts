@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import type { AppendRefusal, LogAppend, TaskListQuery, TaskScope, TaskStore } from "../../engine/index.ts";
 import { LogEvent, type Message, type TaskEvent, type TaskState } from "../../protocol/index.ts";
-import { foldLoggedEvents } from "../fold-logged-events.ts";
+import { foldLoggedEvents } from "../logged-events.ts";
 
 /** A rule for task stores, for any test runner. */
 export interface TaskStoreRule {

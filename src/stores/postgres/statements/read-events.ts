@@ -1,4 +1,4 @@
-import type { LogLines } from "../../iterate-logged-events.ts";
+import type { LogLines } from "../../logged-events.ts";
 import { defineStatement, type PostgresStatement } from "../define-statement.ts";
 
 /**

@@ -16,7 +16,7 @@ import {
 } from "../task-event-logs.fixture.ts";
 import { commitTestAppendExpectingSuccess } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";
-import { MAX_COUNTED_TASKS } from "./task-list-reader.ts";
+import { MAX_COUNTED_TASKS } from "./task-lists.ts";
 
 describe("a list of tasks in a SQLite file", () => {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-"));

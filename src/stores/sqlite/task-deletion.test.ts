@@ -15,7 +15,7 @@ import {
 } from "../task-event-logs.fixture.ts";
 import { commitTestAppendExpectingSuccess } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";
-import { buildStoppedTasksSql } from "./task-deleter.ts";
+import { buildStoppedTasksSql } from "./task-deletion.ts";
 
 const BUDGET = { budgetMs: 60_000 };
 
