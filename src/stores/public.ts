@@ -3,4 +3,4 @@ export { MemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
 export { PostgresStore, type PostgresStoreOptions } from "./postgres/index.ts";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite/index.ts";
 export type { ServerStore } from "./server-store.ts";
-export { foldLoggedEvents } from "./fold-logged-events.ts";
+export { foldLoggedEvents } from "./logged-events.ts";
