@@ -75,7 +75,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "step before its commit",
-    file: "src/engine/steps/turn-steps.ts",
+    file: "src/engine/turn-steps.ts",
     find: "    await turn.commitSteps();\n",
     replace: "    void turn.commitSteps().catch(() => {});\n",
   },

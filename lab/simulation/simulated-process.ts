@@ -1,6 +1,6 @@
 import { createNodeCooperation } from "../../src/cluster/index.ts";
 import { Committer, Engine, type Caller, type Clock } from "../../src/engine/index.ts";
-import { Outbox, type NotificationSender, WebhookConfigOperations } from "../../src/webhooks/index.ts";
+import { Outbox, type NotificationSender, createEnginePushOptions } from "../../src/webhooks/index.ts";
 import type { Chance } from "./chance.ts";
 import type { PromiseChecks } from "./promise-checks.ts";
 import { createScriptedAgent, type AgentPolicy } from "./scripted-agent.ts";
@@ -105,11 +105,11 @@ export class SimulatedProcess implements StepOwner {
       store,
       committer: new Committer(store, clock),
       nodeCooperation: createNodeCooperation({ store, clock, generateId }),
-      push: {
+      push: createEnginePushOptions({
         outbox: this.outbox,
+        store: store.pushStore,
         validateWebhook: () => Promise.resolve([]),
-        createConfigOperations: (dependencies) => new WebhookConfigOperations(dependencies),
-      },
+      }),
       clock,
       generateId,
       mergeChunks: settings.mergeChunks,

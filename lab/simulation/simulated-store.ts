@@ -7,12 +7,12 @@ import type {
   PushStore,
   StoredTask,
   StoreHealth,
-  TaskDeletionStore,
   TurnStore,
   TaskListPage,
   TaskListQuery,
   TaskScope,
 } from "../../src/engine/index.ts";
+import type { TaskDeletionStore } from "../../src/stores/index.ts";
 import type { LogEvent } from "../../src/protocol/index.ts";
 import type { PushSecretCipher } from "../../src/stores/push-secret-cipher.ts";
 import { StoreHealthMonitor } from "../../src/stores/store-health-monitor.ts";

@@ -57,12 +57,13 @@ export class NodeAccess implements OtherNodes {
     }
   }
 
-  /**
-   * Answers the requests of other nodes for the tasks of the agent. `onWork` is called when a turn may wait for a node
-   * that starts agents. The store must be open.
-   */
-  serve(operations: OwnedTaskOperations, onWork: () => void): void {
-    this.#link.serveAgent(this.#agentId, (request) => answerRequest(request, operations), onWork);
+  /** Answers the requests of other nodes for the tasks of the agent. The store must be open. */
+  serve(operations: OwnedTaskOperations): void {
+    this.#link.serveAgent(
+      this.#agentId,
+      (request) => answerRequest(request, operations),
+      () => operations.onWork(),
+    );
   }
 
   readonly onTurnStart = ({ scope, taskId }: ActiveTask): void =>

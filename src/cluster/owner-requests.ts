@@ -99,16 +99,16 @@ export function throwErrorOfAnswer(answer: JsonObject): void {
  */
 export async function answerRequest(
   taskRequest: TaskRequest,
-  { tasks, isWaitingSuspect, messageAcceptor, canceler }: OwnedTaskOperations,
+  engine: OwnedTaskOperations,
 ): Promise<JsonObject | undefined> {
   const { scope, taskId, kind } = taskRequest;
-  const isRunning = tasks.find(scope, taskId)?.isRunningHere;
-  if (!isRunning && !(kind === "cancel" && isWaitingSuspect(scope, taskId))) return undefined;
+  const isWaitingSuspect = kind === "cancel" && engine.isWaitingSuspect(scope, taskId);
+  if (!isWaitingSuspect && !engine.isRunningHere(scope, taskId)) return undefined;
   if (kind === "cancel") {
-    await canceler.cancelIfUnfinished(scope, taskId, decodeCancelRequest(taskRequest));
+    await engine.cancelIfUnfinished(scope, taskId, decodeCancelRequest(taskRequest));
     return {};
   }
-  const accepted = await messageAcceptor.acceptMessage({ scope, ...decodeMessageRequest(taskRequest) });
+  const accepted = await engine.acceptMessage({ scope, ...decodeMessageRequest(taskRequest) });
   if ("reply" in accepted) return undefined;
   const action = getMessageAction(accepted);
   if ("seq" in accepted) {

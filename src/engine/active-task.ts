@@ -14,14 +14,12 @@ import { Deferred } from "../base/data-structures/index.ts";
 import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { TaskTurnStatus } from "./decide-message-outcome.ts";
-import { hasTurnStop } from "./log-events.ts";
-import { measureEventSize } from "./measure-size.ts";
+import { hasTurnStop, measureEventSize } from "./log-events.ts";
 import { extractMessageWebhookRegistration } from "./push-notifications.ts";
 import { type QueuedTurnData, toQueuedTurnData } from "./turn-restart-data.ts";
 import { hasPersistedTurns, toStoredMessage } from "./replaceable-agent.ts";
 import { isSameMessage } from "./repeated-messages.ts";
-import type { RequestWaitLimit } from "./request-wait-limit.ts";
-import { assertStoreAcceptsNewWork } from "./store-health.ts";
+import { type RequestWaitLimit, assertStoreAcceptsNewWork } from "./store-health.ts";
 import {
   createDuplicateMessageIdError,
   createServerClosingError,

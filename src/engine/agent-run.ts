@@ -1,19 +1,34 @@
-import type { JsonObject, Message, SendMessageConfiguration, Task } from "../protocol/index.ts";
+import {
+  type JsonObject,
+  type Message,
+  type SendMessageConfiguration,
+  type Task,
+  copyTask,
+  isInterrupted,
+  type TaskState,
+} from "../protocol/index.ts";
 import type { Run } from "./agent.ts";
-import type { Caller, TaskScope } from "./caller.ts";
+import { type Caller, type ContextScope, isContextInScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import { assertValidWakeTime, sleepUntil } from "./steps/sleep-until.ts";
-import { createIdempotencyKey, type TurnOfSteps } from "./steps/turn-steps.ts";
 import { createTurnEndedError } from "./task-errors.ts";
+import type { TaskRegistry } from "./task-registry.ts";
+import type { TaskStore } from "./task-store.ts";
+import { assertValidWakeTime, sleepUntil, createIdempotencyKey, type TurnOfSteps } from "./turn-steps.ts";
 import type { TaskOfTurn, Turn } from "./turn.ts";
+
+/**
+ * Maximum number of tasks that one call loads. The limit is needed because each task requires a store lookup,
+ * and a request can reference any number of tasks.
+ */
+const MAX_RELATED_TASKS = 50;
+
+const STATES_AWAITING_USER: readonly TaskState[] = ["TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED"];
 
 /** Dependencies that the runs of all agents of an engine share. */
 interface AgentRunDependencies {
   readonly clock: Clock;
-  /** Resolves with the tasks to which the message of a turn refers. */
-  readonly loadReferencedTasks: (scope: TaskScope, turn: Turn) => Promise<Task[]>;
-  /** Resolves with the other tasks of the context that wait for their user. */
-  readonly listInterruptedTasks: (scope: TaskScope, turn: Turn) => Promise<Task[]>;
+  readonly store: TaskStore;
+  readonly tasks: Pick<TaskRegistry, "read">;
 }
 
 /** A turn as its agent sees it. */
@@ -159,11 +174,38 @@ export class AgentRun implements Run {
     return this.#turn.startPoint?.seq ?? 1;
   }
 
-  loadReferencedTasks(): Promise<Task[]> {
-    return this.#context.loadReferencedTasks(this.#task.scope, this.#turn);
+  /** Resolves with copies of the tasks to which the message of the turn refers. */
+  async loadReferencedTasks(): Promise<Task[]> {
+    const { referenceTaskIds = [] } = this.message;
+    const tasks: Task[] = [];
+    for (const id of [...new Set(referenceTaskIds)].slice(0, MAX_RELATED_TASKS)) {
+      const task = (await this.#context.tasks.read(this.#task.scope, id))?.task;
+      if (task && mayRead(this.caller.contextScope, task)) tasks.push(copyTask(task));
+    }
+    return tasks;
   }
 
-  listInterruptedTasks(): Promise<Task[]> {
-    return this.#context.listInterruptedTasks(this.#task.scope, this.#turn);
+  /** Resolves with copies of the other tasks in the context of the turn that wait for their user, newest first. */
+  async listInterruptedTasks(): Promise<Task[]> {
+    const { contextId = "" } = this.message;
+    const pages = await Promise.all(
+      STATES_AWAITING_USER.map((status) =>
+        this.#context.store.list(this.#task.scope, { contextId, status, limit: MAX_RELATED_TASKS }),
+      ),
+    );
+    return pages
+      .flatMap(({ tasks }) => tasks)
+      .filter(({ id, status }) => id !== this.message.taskId && isInterrupted(status.state))
+      .toSorted((one, other) => compareTimestampsNewestFirst(one.status.timestamp, other.status.timestamp))
+      .slice(0, MAX_RELATED_TASKS)
+      .map((task) => copyTask(task));
   }
+}
+
+function mayRead(contextScope: ContextScope | undefined, { contextId }: Task): boolean {
+  return contextScope === undefined || isContextInScope(contextScope, contextId);
+}
+
+function compareTimestampsNewestFirst(a = "", b = ""): number {
+  return a === b ? 0 : a < b ? 1 : -1;
 }

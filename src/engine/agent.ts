@@ -9,7 +9,7 @@ import type {
   TaskState,
 } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
-import type { StepExecution } from "./steps/turn-steps.ts";
+import type { StepExecution } from "./turn-steps.ts";
 import type { SessionStore } from "./session-repository.ts";
 import type { TurnLimits } from "./turn-limits.ts";
 

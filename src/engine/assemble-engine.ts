@@ -7,19 +7,13 @@ import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
 import { NO_OTHER_NODES, type NodeCooperation, type OtherNodes } from "./other-nodes.ts";
 import { type Observer, type RunTracing, withSafeListeners } from "./observer.ts";
-import {
-  createEnginePushConfigs,
-  type EnginePushOptions,
-  type PushConfigOperations,
-} from "./push-notifications.ts";
+import type { EnginePushOptions, PushConfigOperations } from "./push-notifications.ts";
 import type { QueuedTurnData } from "./turn-restart-data.ts";
 import { ReplaceableAgent } from "./replaceable-agent.ts";
-import { listInterruptedTasks, loadReferencedTasks } from "./related-tasks.ts";
-import { RequestWaitLimit } from "./request-wait-limit.ts";
+import { RequestWaitLimit } from "./store-health.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import { TaskRegistry } from "./task-registry.ts";
-import type { LogAppend, TaskStore } from "./task-store.ts";
-import type { TaskLease } from "./turn-store.ts";
+import type { LogAppend, TaskStore, TaskLease } from "./task-store.ts";
 import { TaskRecovery } from "./task-recovery.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { TurnAdmission, TurnFactory } from "./turn-factory.ts";
@@ -100,11 +94,6 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
   const otherNodes = options.nodeCooperation?.({ agentId, store }) ?? NO_OTHER_NODES;
   const { isStoreShared } = otherNodes;
   const startsTurns = (): boolean => state.startsTurns;
-  const runContext = {
-    clock,
-    loadReferencedTasks: (scope: TaskScope, turn: Turn) => loadReferencedTasks(tasks, scope, turn),
-    listInterruptedTasks: (scope: TaskScope, turn: Turn) => listInterruptedTasks(store, scope, turn),
-  };
   const taskContext = {
     agent,
     store,
@@ -136,13 +125,13 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     },
   };
   const tasks = new TaskRegistry(taskContext, otherNodes, () => recovery.requestPass());
+  const runContext = { clock, store, tasks };
   const turnAdmission = new TurnAdmission(limits);
   const turnFactory = new TurnFactory(turnAdmission, taskContext);
-  const onWebhookFound = (scope: TaskScope, taskId: string): void => {
+  push?.outbox.onWebhookFound((scope, taskId) => {
     const task = tasks.find(scope, taskId);
     if (task) task.mayHaveWebhooks = true;
-  };
-  push?.outbox.onWebhookFound(onWebhookFound);
+  });
   const requestWaitLimit = new RequestWaitLimit(store.health, clock);
   const messageAcceptor = new MessageAcceptor({
     agent,
@@ -181,7 +170,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     messageAcceptor,
     recovery,
     otherNodes,
-    pushConfigs: push && createEnginePushConfigs(push, { agentId, store, generateId, onWebhookFound }),
+    pushConfigs: push?.createConfigOperations(agentId, generateId),
   };
 }
 

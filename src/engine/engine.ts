@@ -4,6 +4,7 @@ import {
   type GetTaskRequest,
   type ListTasksRequest,
   type ListTasksResponse,
+  formatTaskState,
   LogEvent,
   type SendMessageRequest,
   type SendMessageResponse,
@@ -28,12 +29,13 @@ import {
   requireResumeSeq,
   type Subscription,
 } from "./log-subscription.ts";
-import type { MessageAcceptResult } from "./task-feed.ts";
+import { isChangeByOtherWriter } from "./task-errors.ts";
+import type { MessageAcceptResult, TaskCancellation } from "./task-feed.ts";
 import { createPushNotSupportedError, type PushConfigOperations } from "./push-notifications.ts";
+import type { ActiveTask } from "./active-task.ts";
 import type { TaskRegistry } from "./task-registry.ts";
-import { TaskCanceler } from "./task-canceler.ts";
+import type { Turn } from "./turn.ts";
 import type { TaskStore } from "./task-store.ts";
-import { countWaitingTurns, type WaitingTurnCounts, waitWhileProcessIsNeeded } from "./waiting-turns.ts";
 
 /** Agents start in a later microtask than the request, so that the caller has its promise before the agent runs. */
 const NEXT_MICROTASK: Promise<void> = Promise.resolve();
@@ -50,7 +52,6 @@ export class Engine {
   readonly #state: EngineState;
   readonly #parts: EngineParts;
   readonly #tasks: TaskRegistry;
-  readonly #canceler: TaskCanceler;
 
   constructor(options: EngineOptions) {
     this.agentId = options.agentId;
@@ -60,7 +61,6 @@ export class Engine {
     this.#state = { isClosing: false, startsTurns: options.startsTurns ?? true, startedRunCount: 0 };
     this.#parts = assembleEngine(options, this.#state);
     this.#tasks = this.#parts.tasks;
-    this.#canceler = new TaskCanceler(this.#tasks, this.#parts.requestWaitLimit, this.#parts.recovery);
   }
 
   /**
@@ -79,15 +79,14 @@ export class Engine {
    */
   async open(): Promise<void> {
     const { otherNodes, messageAcceptor, recovery } = this.#parts;
-    otherNodes.serve(
-      {
-        tasks: this.#tasks,
-        messageAcceptor,
-        canceler: this.#canceler,
-        isWaitingSuspect: (scope, taskId) => recovery.isWaitingSuspect(scope, taskId),
-      },
-      () => recovery.wakeWaitingTurnPoller(),
-    );
+    otherNodes.serve({
+      isRunningHere: (scope, taskId) => this.#tasks.find(scope, taskId)?.isRunningHere ?? false,
+      isWaitingSuspect: (scope, taskId) => recovery.isWaitingSuspect(scope, taskId),
+      acceptMessage: (inbound) => messageAcceptor.acceptMessage(inbound),
+      cancelIfUnfinished: (scope, taskId, cancellation) =>
+        this.#cancelIfUnfinished(scope, taskId, cancellation),
+      onWork: () => recovery.wakeWaitingTurnPoller(),
+    });
     await recovery.start();
   }
 
@@ -161,7 +160,7 @@ export class Engine {
    * Ends a task that an operator erases. A task that has not ended is canceled, and the agent is notified.
    */
   async endTaskForErasure(scope: TaskScope, taskId: string): Promise<void> {
-    await this.#canceler.cancelIfUnfinished(scope, taskId, {
+    await this.#cancelIfUnfinished(scope, taskId, {
       reason: "The task was erased.",
       caller: scope,
       metadata: {},
@@ -261,8 +260,41 @@ export class Engine {
    * Cancels a task (CancelTask) and resolves with the task once the agent has stopped. If the task is
    * already canceled, `cancelTask` returns the task unchanged.
    */
-  async cancelTask(request: CancelTaskRequest, caller: Caller): Promise<Task> {
-    return await this.#canceler.cancelTask(request, this.#toTaskScope(caller), caller);
+  async cancelTask({ id, metadata = {} }: CancelTaskRequest, caller: Caller): Promise<Task> {
+    const cancellation = { reason: "The task was canceled.", caller, metadata };
+    const canceled = await this.#cancelIfUnfinished(this.#toTaskScope(caller), id, cancellation);
+    if (!canceled) throw A2AError.taskNotFound(id);
+    const { task, hadEnded } = canceled;
+    const { state } = task.status;
+    if (!hadEnded || state === "TASK_STATE_CANCELED") return task;
+    const text = `Task ${id} is ${formatTaskState(state)} and can no longer be canceled; read it with GetTask.`;
+    throw new A2AError("TASK_NOT_CANCELABLE", text, { metadata: { taskId: id } });
+  }
+
+  /**
+   * Cancels a task that has not ended, on the node that runs its turn, and resolves with the ended task. `hadEnded` is
+   * true for a task that has ended before. Resolves with `undefined` if the task does not exist.
+   */
+  async #cancelIfUnfinished(
+    scope: TaskScope,
+    taskId: string,
+    cancellation: TaskCancellation,
+  ): Promise<{ readonly task: Task; readonly hadEnded: boolean } | undefined> {
+    const { recovery, requestWaitLimit } = this.#parts;
+    await recovery.cancelWaitingSuspect(scope, taskId, cancellation);
+    for (;;) {
+      const opened = await this.#tasks.open(scope, taskId);
+      if (!opened) return undefined;
+      try {
+        const hadEnded = await opened.cancelAndWait(cancellation, requestWaitLimit);
+        // If the turn of another node has ended without the task, this node can cancel the task.
+        if (opened.hasEndedAtSeq(opened.seq)) return { task: opened.getSnapshot(), hadEnded };
+      } catch (error) {
+        if (!isChangeByOtherWriter(error)) throw error;
+      } finally {
+        opened.release();
+      }
+    }
   }
 
   /**
@@ -319,4 +351,70 @@ export class Engine {
       .assertMessagePushConfigAccepted(request, scope)
       .then(() => this.#parts.messageAcceptor.acceptMessage(inbound));
   }
+}
+
+/** Why a turn waits. */
+export type TurnWaitReason = "task" | "context" | "time" | "recovery";
+
+/**
+ * Numbers of waiting turns of an engine by reason. `task`: another turn of the task runs. `context`: another turn of the
+ * context runs. `time`: the agent has suspended the turn. `recovery`: the node of the turn died in at least two attempts,
+ * so the turn starts after other such turns.
+ */
+export type WaitingTurnCounts = Readonly<Record<TurnWaitReason, number>>;
+
+/** The turns of a task, as far as their counts need them. */
+interface CountedTurns {
+  readonly queuedTurnCount: number;
+  readonly currentTurn: Pick<Turn, "wakeAt" | "hasEnded"> | undefined;
+}
+
+/** Counts the waiting turns of tasks, and adds the numbers of turns that wait for other reasons. */
+export function countWaitingTurns(
+  tasks: Iterable<CountedTurns>,
+  waitingForContext: number,
+  waitingForRecovery: number,
+): WaitingTurnCounts {
+  let waitingForTask = 0;
+  let waitingForTime = 0;
+  for (const { queuedTurnCount, currentTurn } of tasks) {
+    waitingForTask += queuedTurnCount;
+    if (currentTurn?.wakeAt !== undefined && !currentTurn.hasEnded) waitingForTime++;
+  }
+  return {
+    task: waitingForTask,
+    context: waitingForContext,
+    time: waitingForTime,
+    recovery: waitingForRecovery,
+  };
+}
+
+/**
+ * Resolves once no task needs the process. A task needs the process while its agent works, or while the output of the
+ * agent is not committed.
+ */
+export async function waitWhileProcessIsNeeded(listTasks: () => readonly ActiveTask[]): Promise<void> {
+  for (;;) {
+    const working = listTasks().filter(isProcessNeeded);
+    if (working.length === 0) return;
+    await Promise.all(working.map(waitForTask));
+  }
+}
+
+/**
+ * The process may stop while the agent waits for its user or in `Run.suspend`. If several nodes share the store, this
+ * node must release a suspended turn first.
+ */
+function isProcessNeeded(task: ActiveTask): boolean {
+  const isSuspended = task.currentTurn?.wakeAt !== undefined && !task.isSharedWithNodes;
+  const isWaiting = isSuspended || task.state === "TASK_STATE_INPUT_REQUIRED";
+  return task.hasUncommittedEvents || (task.isAgentWorking && !isWaiting);
+}
+
+/** Resolves once the current turn of the task has ended or needs no process. */
+async function waitForTask(task: ActiveTask): Promise<void> {
+  const turn = task.currentTurn;
+  turn?.onEnd(() => task.notifyTurnChange());
+  while (task.currentTurn === turn && isProcessNeeded(task))
+    await task.waitForCommitOrTurnChange().catch(() => task.waitForTurnEnd());
 }

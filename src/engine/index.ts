@@ -15,6 +15,9 @@
  * of a turn for another node (`TaskRegistry.createSubmitter`). `TaskRecovery` claims the turns that no living node runs.
  */
 export * from "./public.ts";
+export type * from "./task-store.ts";
+export type * from "./other-nodes.ts";
+export type * from "./session-repository.ts";
 export type { AgentCallReport, ModelCallReport } from "./agent.ts";
 export type { TaskScope } from "./caller.ts";
 export { createContextIdInNamespace, isAgentInScope, isContextInScope } from "./caller.ts";
@@ -35,31 +38,8 @@ export type { DelayedDeletions, OperatorAccessReport, SweepReport } from "./obse
 export { withSafeListeners } from "./observer.ts";
 export type { RunSpan, RunTracing, TracedTask, TracedTurn } from "./observer.ts";
 export type { ServiceParameters } from "./caller.ts";
-export type {
-  ArtifactReference,
-  LogAppend,
-  AppendRefusal,
-  SnapshotProgress,
-  StoredTask,
-  TaskListPage,
-  TaskListQuery,
-} from "./task-store.ts";
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
 export type { StoreMigrationListener, StoreMigrationReport } from "./store-health.ts";
-export type {
-  SessionEventData,
-  SessionEventQuery,
-  SessionIdentity,
-  SessionListQuery,
-  SessionPage,
-  SessionRepository,
-  SessionStore,
-  SessionStateChange,
-  SessionStateLevel,
-  SessionSummary,
-  StoredSession,
-} from "./session-repository.ts";
-export type { TaskListCursor } from "./task-store.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { MessageAction, TaskTurnStatus } from "./decide-message-outcome.ts";
 export { Poller } from "./poller.ts";
@@ -83,43 +63,8 @@ export type {
 } from "./task-feed.ts";
 export type { ActiveTask } from "./active-task.ts";
 export type { Turn, TurnStartPoint } from "./turn.ts";
-export type {
-  Acceptance,
-  FollowableTask,
-  NodeCooperation,
-  OtherNodes,
-  OwnedTaskOperations,
-  RemoteTask,
-} from "./other-nodes.ts";
-export type {
-  FollowedPosition,
-  FollowedTaskChange,
-  NodeHint,
-  NodeHints,
-  NodeStore,
-  TaskRequest,
-  TaskRequestAnswer,
-} from "./node-store.ts";
-export type { ClaimedTask, FinishedStep, TaskLease, TurnStore, UnfinishedTask } from "./turn-store.ts";
-export type {
-  DeletableTask,
-  StoppedTaskQuery,
-  StoreEvictions,
-  StoreSize,
-  SweepClockRecord,
-  SweepClockStore,
-  TaskDeletionOptions,
-  TaskDeletionStore,
-  TaskSelector,
-} from "./task-deletion-store.ts";
 export type { NextEvents, StreamInterruption, Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
-export type {
-  EnginePushOptions,
-  PushConfigOperations,
-  PushConfigOperationsDependencies,
-} from "./push-notifications.ts";
-export type { PushOutbox, TaskWithPossibleWebhooks, WebhookValidator } from "./push-notifications.ts";
+export type { EnginePushOptions, PushConfigOperations } from "./push-notifications.ts";
+export type { PushOutbox, TaskWithPossibleWebhooks } from "./push-notifications.ts";
 export { createPushNotSupportedError, DEFAULT_REQUEST_A2A_VERSION } from "./push-notifications.ts";
-export type { ClaimedWebhooks, DueWebhookQuery, WebhookRetries } from "./push-store.ts";
-export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";

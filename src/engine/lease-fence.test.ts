@@ -14,7 +14,7 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "./engine.fixture.ts";
-import type { TaskLease } from "./turn-store.ts";
+import type { TaskLease } from "./task-store.ts";
 
 const FENCE_AFTER_MS = 12_000;
 const CANCEL_GRACE_MS = 10_000;

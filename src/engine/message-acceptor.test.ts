@@ -7,7 +7,7 @@ import { alice, createTestTaskScopeForCaller, FakeClock } from "./engine.fixture
 import { MessageAcceptor } from "./message-acceptor.ts";
 import { FollowedTask } from "../cluster/followed-task.ts";
 import { NO_OTHER_NODES } from "./other-nodes.ts";
-import { RequestWaitLimit } from "./request-wait-limit.ts";
+import { RequestWaitLimit } from "./store-health.ts";
 
 const scope = createTestTaskScopeForCaller(alice);
 const message: Message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }], taskId: "t" };

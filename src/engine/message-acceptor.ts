@@ -2,7 +2,7 @@ import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred } from "../base/data-structures/index.ts";
 import { type ReplaceableAgent, toStoredMessage } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
-import { measureMessageSize } from "./measure-size.ts";
+import { measureMessageSize } from "./log-events.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { createLimitError, type EngineLimits } from "./engine-limits.ts";
 import {
@@ -21,8 +21,7 @@ import {
   InFlightMessageRegistry,
   isSameMessage,
 } from "./repeated-messages.ts";
-import type { RequestWaitLimit } from "./request-wait-limit.ts";
-import { assertStoreAcceptsNewWork } from "./store-health.ts";
+import { type RequestWaitLimit, assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { StoredMessage, TaskStore } from "./task-store.ts";
 import type { TurnFactory } from "./turn-factory.ts";
 import { toTasklessReply } from "./to-task-event.ts";

@@ -11,7 +11,7 @@ import {
   type Subscription,
 } from "./log-subscription.ts";
 import type { TaskFeed, TaskMessageAcceptResult, TurnAcceptResult, TurnProgress } from "./task-feed.ts";
-import type { RequestWaitLimit } from "./request-wait-limit.ts";
+import type { RequestWaitLimit } from "./store-health.ts";
 import type { ServiceParameters } from "./caller.ts";
 import type { TaskStore } from "./task-store.ts";
 

@@ -38,13 +38,14 @@ export type FollowableTask = Pick<
 
 /** The operations of an engine on the tasks whose turns it runs, for the requests of other nodes. */
 export interface OwnedTaskOperations {
-  readonly tasks: { find(scope: TaskScope, taskId: string): { readonly isRunningHere: boolean } | undefined };
+  /** Returns true if this node runs a turn of the task. */
+  isRunningHere(scope: TaskScope, taskId: string): boolean;
   /** Returns true if this node has claimed the task, and starts its turn later. */
-  readonly isWaitingSuspect: (scope: TaskScope, taskId: string) => boolean;
-  readonly messageAcceptor: { acceptMessage(inbound: InboundMessage): Acceptance };
-  readonly canceler: {
-    cancelIfUnfinished(scope: TaskScope, taskId: string, cancellation: TaskCancellation): Promise<unknown>;
-  };
+  isWaitingSuspect(scope: TaskScope, taskId: string): boolean;
+  acceptMessage(inbound: InboundMessage): Acceptance;
+  cancelIfUnfinished(scope: TaskScope, taskId: string, cancellation: TaskCancellation): Promise<unknown>;
+  /** Called when a turn may wait for a node that starts agents. */
+  onWork(): void;
 }
 
 /** What an engine asks of the other nodes of its store. The room `cluster` implements it for stores with `nodes`. */
@@ -72,8 +73,8 @@ export interface OtherNodes {
   follow(scope: TaskScope, stored: FollowableTask, reopen: () => Promise<TaskFeed | undefined>): RemoteTask;
   /** Settles the sender of a turn that this node has handed over, once the turn stops on another node. */
   followHandedOverTurn(task: ActiveTask, turn: Turn): void;
-  /** Answers the requests of other nodes. `onWork` is called when a turn may wait for a node that starts agents. */
-  serve(operations: OwnedTaskOperations, onWork: () => void): void;
+  /** Answers the requests of other nodes. */
+  serve(operations: OwnedTaskOperations): void;
   close(): void;
 }
 

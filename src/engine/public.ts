@@ -1,6 +1,6 @@
 /** What package entries export of this folder. `index.ts` adds what only other folders use. */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
-export type { StepExecution } from "./steps/turn-steps.ts";
+export type { StepExecution } from "./turn-steps.ts";
 export type { Caller } from "./caller.ts";
 export type { ContextScope } from "./caller.ts";
 export { type TurnLimits } from "./turn-limits.ts";

@@ -10,8 +10,7 @@ import { createServerClosingError } from "./task-errors.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { TaskRegistry } from "./task-registry.ts";
 import type { TaskCancellation } from "./task-feed.ts";
-import type { TaskStore } from "./task-store.ts";
-import type { ClaimedTask } from "./turn-store.ts";
+import type { TaskStore, ClaimedTask } from "./task-store.ts";
 
 const SERVER_STOPPED_TEXT = "The server stopped while the agent was running; send the message again.";
 const STORE_FAILED_TEXT = "The task store failed while the agent was running; send the message again.";

@@ -2,7 +2,7 @@ import { assert, asyncProperty, integer, nat } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { alice, FakeClock, flushEventLoopForTest } from "./engine.fixture.ts";
 import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
-import type { ClaimedTask } from "./turn-store.ts";
+import type { ClaimedTask } from "./task-store.ts";
 import { countFailedAttempts, type TurnRestartData } from "./turn-restart-data.ts";
 
 type Suspect = Parameters<SuspectTurnQueue["add"]>[0][number];

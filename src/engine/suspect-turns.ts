@@ -1,6 +1,6 @@
 import { getTaskKey, type TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import type { ClaimedTask } from "./turn-store.ts";
+import type { ClaimedTask } from "./task-store.ts";
 import { countFailedAttempts, excuseAttempt } from "./turn-restart-data.ts";
 
 /** Number of attempts in which the node died, from which a turn is suspected to have killed its node. */

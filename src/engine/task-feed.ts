@@ -1,7 +1,7 @@
 import type { Deferred } from "../base/data-structures/index.ts";
 import type { JsonObject, LogEvent, Message, Task, TaskState } from "../protocol/index.ts";
 import type { Caller, TaskScope } from "./caller.ts";
-import { measureEventSize } from "./measure-size.ts";
+import { measureEventSize } from "./log-events.ts";
 import type { Turn, TurnRequest, TurnStartPoint } from "./turn.ts";
 import type { MessageAction } from "./decide-message-outcome.ts";
 

@@ -14,17 +14,15 @@ import { Deferred } from "../base/data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { type Clock, formatTimestamp } from "./clock.ts";
 import type { Committer, CommitWriter } from "./committer.ts";
-import { foldLogEvents, getEventStatus } from "./log-events.ts";
+import { foldLogEvents, getEventStatus, measureEventSize } from "./log-events.ts";
 import type { Observer } from "./observer.ts";
-import { measureEventSize } from "./measure-size.ts";
 import { type PushOutbox, type TaskWithPossibleWebhooks } from "./push-notifications.ts";
 import { excuseAttempt, type TurnRestartData } from "./turn-restart-data.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
-import type { UncommittedSteps } from "./steps/turn-steps.ts";
+import type { UncommittedSteps } from "./turn-steps.ts";
 import { createCommitFailedError } from "./task-errors.ts";
 import { type TaskFeed, TaskLogTail } from "./task-feed.ts";
-import type { AppendRefusal, LogAppend, StoredTask, TaskStore } from "./task-store.ts";
-import type { TaskLease } from "./turn-store.ts";
+import type { AppendRefusal, LogAppend, StoredTask, TaskStore, TaskLease } from "./task-store.ts";
 import { type IncompleteAppend, UncommittedChanges, type UncommittedMessage } from "./uncommitted-changes.ts";
 
 /** Dependencies of the logs of all active tasks of an engine. */

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../stores/index.ts";
 import { A2AError, getText, type Task } from "../protocol/index.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
-import type { AppendRefusal, LogAppend } from "./task-store.ts";
-import type { TaskLease } from "./turn-store.ts";
+import type { AppendRefusal, LogAppend, TaskLease } from "./task-store.ts";
 import {
   alice,
   collectSubscriptionEventsForTest,

@@ -1,17 +1,14 @@
 import { A2AError } from "../protocol/index.ts";
 import type { ActiveTask } from "./active-task.ts";
-import type { Clock } from "./clock.ts";
-import { settleClaimedTask, type SettlementDependencies, type TaskToSettle } from "./settle-claimed-task.ts";
 import type { TaskScope } from "./caller.ts";
-import { Poller } from "./poller.ts";
-import type { TaskCancellation } from "./task-feed.ts";
+import type { Clock } from "./clock.ts";
 import type { Observer } from "./observer.ts";
-import type { AppendRefusal, LogAppend, TaskStore } from "./task-store.ts";
+import { Poller } from "./poller.ts";
+import { settleClaimedTask, type SettlementDependencies, type TaskToSettle } from "./settle-claimed-task.ts";
 import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
-import { ProcessLeases } from "./process-leases.ts";
-import type { ClaimedTask, TaskLease, TurnStore } from "./turn-store.ts";
 import { createServerClosingError } from "./task-errors.ts";
-import type { TaskRegistry } from "./task-registry.ts";
+import type { TaskCancellation } from "./task-feed.ts";
+import type { AppendRefusal, LogAppend, TaskStore, ClaimedTask, TaskLease, TurnStore } from "./task-store.ts";
 
 /** Number of tasks that one claim returns and that the service recovers concurrently. */
 const MAX_TASKS_PER_CLAIM = 256;
@@ -47,7 +44,10 @@ interface TaskRecoveryDependencies extends SettlementDependencies {
  */
 export class TaskRecovery {
   readonly #context: TaskRecoveryDependencies;
-  readonly #leases: Pick<TurnStore, keyof ProcessLeases | "waitingTurnPollMs" | "watchOtherNodes">;
+  readonly #leases: Pick<
+    TurnStore,
+    keyof ProcessLeases | "waitingTurnPollMs" | "watchOtherNodes" | "getTimeUntilFence"
+  >;
   #leasesToRelease: LeaseToRelease[] = [];
   #currentRelease: Promise<void> | undefined;
   /** Tasks that this node has abandoned and not settled yet. */
@@ -64,7 +64,7 @@ export class TaskRecovery {
   /** `undefined` if only one process can open the store, because each pass then claims all waiting turns. */
   readonly #waitingTurnPoller: Poller | undefined;
   readonly #suspectTurns: SuspectTurnQueue;
-  readonly #fence: LeaseFence;
+  #cancelFenceTimer: () => void = () => {};
 
   constructor(context: Omit<TaskRecoveryDependencies, "isStopped">) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
@@ -77,17 +77,13 @@ export class TaskRecovery {
         async () => void (await this.startWaitingTurns()),
         () => (this.#context.startsTurns() && this.#state === "started" ? pollMs : undefined),
       );
-    this.#fence = new LeaseFence({
-      ...context,
-      renewDuringRecovery: async () => (this.#currentPass ? await this.#abandonLostTasks() : undefined),
-    });
   }
 
   /** Starts the service. Resolves after the first pass, even if the pass fails. */
   async start(): Promise<void> {
     this.#state = "started";
     if (this.#context.startsTurns()) this.#waitingTurnPoller?.update();
-    this.#fence.watch();
+    this.#watchFence();
     this.requestPass();
     await this.#currentPass;
   }
@@ -158,7 +154,7 @@ export class TaskRecovery {
   stop(): void {
     this.#state = "stopped";
     this.stopStartingTurns();
-    this.#fence.stop();
+    this.#cancelFenceTimer();
     this.#cancelTimer();
   }
 
@@ -267,6 +263,27 @@ export class TaskRecovery {
     abandonTasks(lost, "conflict", observer);
   }
 
+  /**
+   * Stops the turns of a node that cannot renew its leases, before the leases end and another node runs the turns. The
+   * store refuses the appends of a node without a lease in any case. The fence also stops the agents, which have effects
+   * outside of the store. Leases that end with their process need no fence.
+   */
+  #watchFence(): void {
+    const { clock, tasks, observer } = this.#context;
+    const { renewIntervalMs } = this.#leases;
+    const untilFenceMs = this.#leases.getTimeUntilFence?.();
+    if (untilFenceMs === undefined) return;
+    if (untilFenceMs <= 0) {
+      const cause = new Error("The server could not renew the leases of its tasks in time.");
+      const running = tasks.list().filter((task) => task.mustKeepTurnInStore);
+      abandonTasks(running, cause, observer);
+    }
+    // A pass can take so long that its next renewal would be late.
+    if (this.#currentPass) void this.#abandonLostTasks().catch(() => {});
+    const delayMs = untilFenceMs > 0 ? Math.min(untilFenceMs, renewIntervalMs) : renewIntervalMs;
+    this.#cancelFenceTimer = clock.schedule(delayMs, () => this.#watchFence());
+  }
+
   async #recoverAllLostTasks(): Promise<void> {
     const { agentId } = this.#context;
     this.#areTurnsWaitingForRoom = false;
@@ -354,48 +371,45 @@ function formatTaskIds(tasks: readonly { readonly taskId: string }[]): string {
     .join(", ");
 }
 
-interface LeaseFenceDependencies {
-  readonly store: TaskStore;
-  readonly tasks: TaskRegistry;
-  readonly clock: Clock;
-  readonly observer: Observer;
-  /** Renews the leases if a recovery takes so long that its next renewal would be late. */
-  readonly renewDuringRecovery: () => Promise<void>;
-}
+/** Time in milliseconds between two recoveries if the leases end with the process. */
+export const PROCESS_RENEW_INTERVAL_MS = 5000;
 
-/**
- * Stops the turns of a node that cannot renew its leases, before the leases end and another node runs the turns. The
- * store refuses the appends of a node without a lease in any case. The fence also stops the agents, which have effects
- * outside of the store.
- */
-export class LeaseFence {
-  readonly #context: LeaseFenceDependencies;
-  #cancelTimer: () => void = () => {};
+/** The leases of a store without `turns`. The turns that the process has abandoned can be claimed again. */
+export class ProcessLeases implements Pick<
+  TurnStore,
+  "renewIntervalMs" | "claim" | "renew" | "release" | "listQueued"
+> {
+  readonly renewIntervalMs: number = PROCESS_RENEW_INTERVAL_MS;
+  readonly #store: Pick<TaskStore, "load">;
+  readonly #released = new Set<TaskLease>();
 
-  constructor(context: LeaseFenceDependencies) {
-    this.#context = context;
+  constructor(store: Pick<TaskStore, "load">) {
+    this.#store = store;
   }
 
-  /** Watches the leases until `stop`, if the leases of the store can end before their process. */
-  watch(): void {
-    const { turns } = this.#context.store;
-    const untilFenceMs = turns?.getTimeUntilFence?.();
-    if (!turns || untilFenceMs === undefined) return;
-    if (untilFenceMs <= 0) this.#stopTurns();
-    void this.#context.renewDuringRecovery().catch(() => {});
-    const { renewIntervalMs } = turns;
-    const delayMs = untilFenceMs > 0 ? Math.min(untilFenceMs, renewIntervalMs) : renewIntervalMs;
-    this.#cancelTimer = this.#context.clock.schedule(delayMs, () => this.watch());
+  async claim(agent: string, limit: number): Promise<ClaimedTask[]> {
+    const leases = [...this.#released].filter(({ scope }) => scope.agent === agent).slice(0, limit);
+    const claimed: ClaimedTask[] = [];
+    for (const lease of leases) {
+      const stored = await this.#store.load(lease.scope, lease.taskId);
+      this.#released.delete(lease);
+      if (!stored) continue;
+      const { task, seq, epoch } = stored;
+      const { state, timestamp = "" } = task.status;
+      claimed.push({ ...lease, epoch, seq, contextId: task.contextId, state, timestamp });
+    }
+    return claimed;
   }
 
-  stop(): void {
-    this.#cancelTimer();
+  async renew(): Promise<readonly TaskLease[]> {
+    return [];
   }
 
-  #stopTurns(): void {
-    const cause = new Error("The server could not renew the leases of its tasks in time.");
-    const { tasks, observer } = this.#context;
-    const running = tasks.list().filter((task) => task.mustKeepTurnInStore);
-    abandonTasks(running, cause, observer);
+  async release(lease: TaskLease): Promise<void> {
+    this.#released.add(lease);
+  }
+
+  async listQueued(): Promise<readonly TaskLease[]> {
+    return [];
   }
 }

@@ -1,10 +1,8 @@
-import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
+import type { LogEvent, Task, TaskState, TaskPushNotificationConfig, JsonObject } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { TaskTurnStatus } from "./decide-message-outcome.ts";
 import type { StoreHealth, StoreMigrationListener } from "./store-health.ts";
-import type { NodeStore } from "./node-store.ts";
 import type { QueuedTurnData, TurnQueueChange, TurnRestartData } from "./turn-restart-data.ts";
-import type { PushStore, WebhookRegistration } from "./push-store.ts";
-import type { FinishedStep, TurnStore } from "./turn-store.ts";
 
 /** Events to append to the log of one task. The store appends either all or none of the events. */
 export interface LogAppend {
@@ -225,4 +223,348 @@ export interface TaskStore {
   readonly nodes?: NodeStore;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
+}
+
+/**
+ * A finished step of a running turn. The store keeps the step until the turn ends, so that a later attempt at the turn
+ * does not execute the step again. Stores treat `turnSeq`, `key`, and `json` as opaque.
+ */
+export interface FinishedStep {
+  /** Sequence number of the message that began the turn. */
+  readonly turnSeq: number;
+  /** Key of the step, which is unique in its turn. */
+  readonly key: string;
+  /** JSON object with the result of the step as its member `result`. The member is absent for `undefined`. */
+  readonly json: string;
+}
+
+/** Identifies one lease on a task. A later lease on the same task has a higher epoch. */
+export interface TaskLease {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  /** Increases with each claim of the task by a node, and with `LogAppend.incrementsEpoch`. */
+  readonly epoch: number;
+}
+
+/** A task with a running turn, according to the store. The node that ran the turn may have failed. */
+export interface UnfinishedTask {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly seq: number;
+  readonly state: TaskState;
+  readonly timestamp: string;
+  /**
+   * Persisted turn of the task, if the store has a turn. A task without a persisted turn fails after a
+   * restart of the server.
+   */
+  readonly turn?: TurnRestartData;
+}
+
+export interface ClaimedTask extends UnfinishedTask, TaskLease {
+  /** True if a request to cancel the task waits for its answer. Default: false. */
+  readonly isCancelRequested?: boolean;
+}
+
+/**
+ * The turns of the tasks, and the leases of one node. A node may append to a task with a running turn only while the node
+ * holds the task's lease. A node acquires a lease with the append that begins a turn, or with `claim`. The node releases
+ * the lease with the append that ends the turn, or with `release`. If only one process can open a store, the node is the
+ * process: its leases end with the process and never expire before.
+ */
+export interface TurnStore {
+  /** Interval in milliseconds at which the node must call `renew` in order to keep its leases. */
+  readonly renewIntervalMs: number;
+  /**
+   * Interval in milliseconds at which a node looks for waiting turns. `undefined` if only one process can open the
+   * store, because this process knows its waiting turns.
+   */
+  readonly waitingTurnPollMs?: number;
+  /**
+   * Claims up to `limit` tasks of the agent that have a running turn, although no living node holds their
+   * lease. The claim increments the epoch of each task, so that the store rejects appends of the earlier
+   * holder. `lost` limits the claim to tasks of nodes that have stopped without a release, and `waiting` to tasks that
+   * no node holds because their lease is released. Stores without `waitingTurnPollMs` always claim both.
+   */
+  claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]>;
+  /** Extends all leases of the node. Resolves with the leases that the node has lost since the last call. */
+  renew(): Promise<readonly TaskLease[]>;
+  /**
+   * Returns the time in milliseconds until this node must stop its turns, because it could not renew its leases. The time
+   * ends before the leases, on a monotonic clock that starts with the request of the last successful renewal. Absent if
+   * leases end with the process.
+   */
+  getTimeUntilFence?(): number;
+  /**
+   * Waits until this node knows of each other node with turns whether the node is alive, which takes a new node up to the
+   * length of a lease. A serverless host may start a process for one call, and end the process afterwards.
+   */
+  watchOtherNodes?(): Promise<void>;
+  /**
+   * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older
+   * epoch is ignored.
+   */
+  release(lease: TaskLease): Promise<void>;
+  /** Resolves with the tasks of all scopes that have queued turns, except those whose turn another living node runs. */
+  listQueued(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
+  /**
+   * Resolves with true if a loaded task is still current: the task has no running and no queued turn, and its
+   * log and epoch are unchanged.
+   */
+  isUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    loaded: { readonly seq: number; readonly epoch: number },
+  ): Promise<boolean>;
+  /** Resolves with the stored steps of the turn that began at the sequence number `turnSeq`. */
+  readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]>;
+}
+
+/**
+ * A URL that receives updates of a task, and the A2A version of these notifications.
+ */
+export interface WebhookRegistration {
+  readonly config: TaskPushNotificationConfig & { readonly id: string };
+  /**
+   * A2A version of the request that registered the webhook. Notifications to the webhook use the same
+   * version.
+   */
+  readonly version: string;
+}
+
+/** A registered webhook with its delivery progress. */
+export interface Webhook extends WebhookRegistration {
+  /**
+   * Webhook key, which the store assigns. The keys of webhooks increase with each registration and are
+   * never reused.
+   */
+  readonly key: number;
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  /**
+   * Sequence number of the last event that was delivered to the webhook, or of the last event before its
+   * registration.
+   */
+  readonly deliveredSeq: number;
+  /** Time of the first failure in the current series of failed deliveries, in milliseconds since 1970. */
+  readonly failingSince?: number;
+  /** Number of attempts since the last successful delivery, if the last attempt has failed. */
+  readonly failedAttempts?: number;
+  /**
+   * Description of the problem, if the store cannot decrypt the token and the credentials. `config` then contains
+   * neither, and the server sends no notifications.
+   */
+  readonly secretsError?: string;
+  /** Details of the failure, if delivery to the webhook has stopped permanently. */
+  readonly deadLetter?: PermanentDeliveryFailure;
+}
+
+interface PermanentDeliveryFailure {
+  /** Time when delivery to the webhook stopped, in milliseconds since 1970. */
+  readonly at: number;
+  readonly reason: string;
+}
+
+/** Delivery progress of a webhook. */
+export interface WebhookProgress extends Pick<
+  Webhook,
+  "key" | "deliveredSeq" | "failingSince" | "failedAttempts" | "deadLetter"
+> {
+  /** True if the task has ended and the webhook has received every event. */
+  readonly isFinished: boolean;
+  /** Time of the next attempt in milliseconds since 1970. By default, the webhook may be claimed at once. */
+  readonly dueAt?: number;
+  /** True if the claim of this node ends. */
+  readonly isReleased?: boolean;
+}
+
+/**
+ * Storage for webhooks. The webhooks of a task exist as long as the task. The log of a task serves as the
+ * outbox, so the store saves only each webhook's position in the log. The guarantees of `TaskStore` also
+ * apply to `PushStore`.
+ */
+export interface PushStore {
+  /**
+   * Registers a webhook for future events of a task. If the task already has a webhook with the same id, the
+   * new webhook replaces the old webhook and keeps the old position in the log. A dead webhook becomes active
+   * again. `put` resolves with `undefined` if the task does not exist.
+   */
+  put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Promise<Webhook | undefined>;
+  get(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined>;
+  /**
+   * Resolves with the webhooks of a task in the order of registration, or with `undefined` if the task does
+   * not exist.
+   */
+  list(scope: TaskScope, taskId: string): Promise<Webhook[] | undefined>;
+  /**
+   * Removes a webhook. Resolves with false if the task does not exist. If the task exists, `remove`
+   * resolves with true, even if the webhook does not exist.
+   */
+  remove(scope: TaskScope, taskId: string, id: string): Promise<boolean>;
+  /**
+   * Claims the webhooks of a task that have undelivered events, whose time of the next attempt is at most `now`, and that
+   * no other living node holds. The result contains the webhooks that this node holds already.
+   */
+  claim(scope: TaskScope, taskId: string, now: number): Promise<ClaimedWebhooks>;
+  /** Claims such webhooks of all tasks. */
+  claimDue(query: DueWebhookQuery): Promise<Webhook[]>;
+  /** Counts the webhooks whose next attempt is after `now`, up to 10,000, and finds the time of the first. */
+  findRetries(now: number): Promise<WebhookRetries>;
+  /**
+   * Resolves with true if this node still holds the webhook, and the webhook still has the same registration. Absent if
+   * only one process can open the store.
+   */
+  isHeld?(key: number): Promise<boolean>;
+  /**
+   * Interval in milliseconds at which a node claims the webhooks that other nodes have left. `undefined` if only one
+   * process can open the store, which then delivers to all webhooks.
+   */
+  readonly pollIntervalMs?: number;
+  /**
+   * Saves the progress of several webhooks in one transaction, and ends the claims of released webhooks. The progress of
+   * a webhook never decreases, and the progress of removed webhooks is ignored.
+   */
+  saveProgress(progress: readonly WebhookProgress[]): Promise<void>;
+  /**
+   * Resolves with the number of webhooks of the scope that may need deliveries, up to `limit`. Without this method, the
+   * number of webhooks per caller is not limited.
+   */
+  countUndelivered?(scope: TaskScope, limit: number): Promise<number>;
+  /**
+   * Throws `UNSUPPORTED_OPERATION` if the store has no key that encrypts the token and the credentials of a webhook.
+   * Stores without this method always have a key, or store no webhooks on a disk.
+   */
+  assertCanStoreSecrets?(): void;
+  /** Resolves with the dead webhooks of all scopes, starting with the newest registration. */
+  listDeadWebhooks(limit: number): Promise<Webhook[]>;
+}
+
+/** The result of a claim of one task. */
+export interface ClaimedWebhooks {
+  /** Webhooks that this node holds and that have undelivered events, in the order of registration. */
+  readonly webhooks: readonly Webhook[];
+  /**
+   * False if each webhook of the task has received all events, is dead, or waits for a retry. A search finds the webhooks
+   * that wait for a retry, so the next commit needs no claim.
+   */
+  readonly mayNeedMore: boolean;
+}
+
+/**
+ * A search for webhooks to claim, in ascending order of their keys. While a turn runs, only the node of the turn can
+ * claim the webhooks of its task, because commits notify the outbox of the same node.
+ */
+export interface DueWebhookQuery {
+  /**
+   * With `due`, the store finds only the webhooks whose retry is due, the webhooks of nodes that have stopped, and the
+   * webhooks of tasks whose turn runs on this node. This search is fast, even if many webhooks exist. With `all`, the
+   * store examines each webhook whose task has not ended.
+   */
+  readonly search: "due" | "all";
+  /** The result contains only webhooks with a greater key. */
+  readonly after: number;
+  readonly limit: number;
+  /** The result contains no webhook whose next attempt is later, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The webhooks that wait for a retry. */
+export interface WebhookRetries {
+  readonly count: number;
+  /** Time of the first retry in milliseconds since 1970. */
+  readonly nextAt?: number;
+}
+
+/** A task that the node follows, and the position of the node in its log. */
+export interface FollowedPosition {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  /** Sequence number of the last event that the node has read. */
+  readonly afterSeq: number;
+  /** Turn status that the node has read. */
+  readonly turnStatus: TaskTurnStatus;
+}
+
+/** New events of a followed task, all from the same committed state as its turn status. */
+export interface FollowedTaskChange {
+  /** Sequence number of the last event in the store, which can be later than the last of `events`. */
+  readonly lastSeq: number;
+  /** `running` means that a living node runs a turn, or that queued turns wait. */
+  readonly turnStatus: TaskTurnStatus;
+  /** The next events after `afterSeq`, in order and without gaps. Empty if the store has deleted them. */
+  readonly events: readonly LogEvent[];
+}
+
+/** A request for the node that runs the turn of a task. */
+export interface TaskRequest {
+  readonly id: string;
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly kind: "cancel" | "message";
+  /** Content of the request without secrets. */
+  readonly payload: JsonObject;
+  /** Webhook that a message registers. The store encrypts its secrets. */
+  readonly webhook?: TaskPushNotificationConfig | undefined;
+}
+
+export interface TaskRequestAnswer {
+  readonly id: string;
+  readonly answer: JsonObject;
+}
+
+/**
+ * Part of a store that several nodes share. With it, a node reads the logs of tasks whose turns other nodes run, and
+ * sends requests to these nodes. Stores that only one process can open omit it.
+ */
+export interface NodeStore {
+  /** True while this node holds the lease of a task, so that requests for the node can exist. */
+  readonly holdsLeases: boolean;
+  /** Hints between the nodes of the store. Without hints, the nodes poll. */
+  readonly hints?: NodeHints;
+  /** False if this node was the only living node at its last renewal. */
+  readonly hasOtherNodes: boolean;
+  /**
+   * Resolves with one element per followed task: its change, `undefined` if nothing has changed, or `"deleted"`. The
+   * events of each task end as soon as their size exceeds `maxBytesPerTask`.
+   */
+  readChanges(
+    followed: readonly FollowedPosition[],
+    maxBytesPerTask: number,
+  ): Promise<readonly (FollowedTaskChange | "deleted" | undefined)[]>;
+  /** Stores a request for `timeoutMs`. Resolves with false if the task has no running turn. */
+  insertRequest(request: TaskRequest, timeoutMs: number): Promise<boolean>;
+  /** Resolves with the unanswered requests for tasks whose lease this node holds. Each lease takes a request once. */
+  takeRequests(): Promise<readonly TaskRequest[]>;
+  /** Returns a taken request, because the node cannot process it yet. */
+  returnRequest(id: string): Promise<void>;
+  answerRequest(answer: TaskRequestAnswer): Promise<void>;
+  /** Resolves with the answers to the requests with the given ids, and deletes these requests. */
+  takeAnswers(ids: readonly string[]): Promise<readonly TaskRequestAnswer[]>;
+  deleteRequest(id: string): Promise<void>;
+}
+
+/** What a node announces to the other nodes of its store. */
+export type NodeHint =
+  /** New events of tasks. */
+  | { readonly kind: "events"; readonly taskIds: readonly string[] }
+  /** A request for the node that runs a turn of the task, or the answer to a request. */
+  | { readonly kind: "request" | "answer"; readonly taskIds: readonly string[] }
+  /** Turns or webhooks that a worker can claim. */
+  | { readonly kind: "work" }
+  /** Unknown changes, for example after a lost connection. */
+  | { readonly kind: "any" };
+
+/**
+ * Hints between the nodes of a store, which shorten the delay of polling. Hints can be lost, repeated, and delayed, so
+ * that a node must never depend on them.
+ */
+export interface NodeHints {
+  /** True while the node receives the hints of other nodes. Otherwise, the node polls more often. */
+  readonly isReceiving: boolean;
+  /** Sends a hint to the other nodes. Never throws. */
+  send(hint: NodeHint): void;
+  /** Calls `listener` for each hint of another node, and after each change of `isReceiving`. Returns a function that removes it. */
+  onHint(listener: (hint: NodeHint) => void): () => void;
+  /** Calls `listener` at most once, with the reason, if the database turns out to forward no hints. */
+  onUnsupported?(listener: (reason: string) => void): void;
 }

@@ -1,6 +1,6 @@
 import type { Message } from "../protocol/index.ts";
 import { type Caller, getLimitHolderKey, type TaskScope } from "./caller.ts";
-import { measureRequestSize } from "./measure-size.ts";
+import { measureRequestSize } from "./log-events.ts";
 import {
   type QueuedTurnData,
   restoreCaller,

@@ -6,9 +6,8 @@ import {
   type LogEvent,
   type TaskEvent,
 } from "../protocol/index.ts";
-import type { WebhookRegistration } from "./push-store.ts";
+import type { WebhookRegistration, LogAppend } from "./task-store.ts";
 import type { QueuedTurnData } from "./turn-restart-data.ts";
-import type { LogAppend } from "./task-store.ts";
 
 /**
  * A message that the task has accepted but not yet committed. `durableSeq` resolves with the sequence

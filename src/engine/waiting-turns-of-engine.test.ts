@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createServer } from "../server/index.ts";
 import { connect, type A2AClient } from "../client/index.ts";
 import { agent } from "../agents/adapters/index.ts";
-import { countWaitingTurns } from "./waiting-turns.ts";
+import { countWaitingTurns } from "./engine.ts";
 
 it("counts queued turns, turns that wait for their context, and suspended turns", () => {
   const tasks = [

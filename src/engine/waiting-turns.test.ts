@@ -13,7 +13,7 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "./engine.fixture.ts";
-import type { TurnStore } from "./turn-store.ts";
+import type { TurnStore } from "./task-store.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 
 const scope = createTestTaskScopeForCaller(alice);

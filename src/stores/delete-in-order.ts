@@ -1,4 +1,4 @@
-import type { DeletableTask, TaskDeletionOptions } from "../engine/index.ts";
+import type { DeletableTask, TaskDeletionOptions } from "./task-deletion-store.ts";
 
 /**
  * Calls `work` for each task until the time is up or a task is in use, and returns the number of completed

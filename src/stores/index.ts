@@ -21,3 +21,4 @@ export type {
   TaskOverviewQuery,
   TextIndex,
 } from "./server-store.ts";
+export type * from "./task-deletion-store.ts";

@@ -7,12 +7,6 @@ import type {
   StoredTask,
   TaskLease,
   TurnStore,
-  DeletableTask,
-  StoppedTaskQuery,
-  StoreEvictions,
-  SweepClockRecord,
-  TaskDeletionStore,
-  TaskSelector,
   TaskListPage,
   TaskListQuery,
   PushStore,
@@ -20,6 +14,14 @@ import type {
   TaskStore,
   UnfinishedTask,
 } from "../engine/index.ts";
+import type {
+  DeletableTask,
+  StoppedTaskQuery,
+  StoreEvictions,
+  SweepClockRecord,
+  TaskDeletionStore,
+  TaskSelector,
+} from "./task-deletion-store.ts";
 import { isTerminal, type LogEvent } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { deleteInOrder } from "./delete-in-order.ts";

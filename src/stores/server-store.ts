@@ -1,11 +1,11 @@
 import type {
-  SessionRepository,
   StoreGauges,
-  TaskDeletionStore,
   TaskListCursor,
   TaskScope,
   TaskStore,
+  SessionRepository,
 } from "../engine/index.ts";
+import type { TaskDeletionStore } from "./task-deletion-store.ts";
 import type { TaskState } from "../protocol/index.ts";
 
 /** A task store with the ports that a server uses for operators, retention, and sessions. Every port is optional. */

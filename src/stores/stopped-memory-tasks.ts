@@ -1,5 +1,5 @@
 import { OrderedQueue } from "../base/data-structures/index.ts";
-import type { StoppedTaskQuery } from "../engine/index.ts";
+import type { StoppedTaskQuery } from "./task-deletion-store.ts";
 import { isInterrupted, isTerminal } from "../protocol/index.ts";
 import type { MemoryTaskLog } from "./memory-task-log.ts";
 

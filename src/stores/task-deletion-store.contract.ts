@@ -1,5 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { DeletableTask, StoppedTaskQuery, TaskDeletionStore, TaskSelector } from "../engine/index.ts";
+import type {
+  DeletableTask,
+  StoppedTaskQuery,
+  TaskDeletionStore,
+  TaskSelector,
+} from "./task-deletion-store.ts";
 import { TASK_STATES, isInterrupted, isTerminal, type TaskState } from "../protocol/index.ts";
 import { createTestWebhookRegistration } from "./push-store.contract.ts";
 import {

@@ -19,21 +19,13 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "../engine/engine.fixture.ts";
-import type {
-  Caller,
-  EnginePushOptions,
-  PushDeliveryReport,
-  Webhook,
-  WebhookProgress,
-} from "../engine/index.ts";
+import type { Caller, PushDeliveryReport, Webhook, WebhookProgress } from "../engine/index.ts";
 import type { DeliveryResult, WebhookNotification } from "./notification-sender.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
-import { WebhookConfigOperations } from "./push-config-operations.ts";
+import { createEnginePushOptions } from "./push-config-operations.ts";
 import { resolvePushLimits } from "./push-limits.ts";
 
 const HOUR_MS = 3_600_000;
-const createConfigOperations: EnginePushOptions["createConfigOperations"] = (dependencies) =>
-  new WebhookConfigOperations(dependencies);
 
 /** A memory store that records saved progress. */
 class RecordingStore extends MemoryStore {
@@ -120,7 +112,11 @@ function createOutboxFixture(
     clock.advance(0);
     await closed;
   });
-  const push = { outbox, validateWebhook: async (): Promise<[]> => [], createConfigOperations };
+  const push = createEnginePushOptions({
+    outbox,
+    store: store.pushStore,
+    validateWebhook: async () => [],
+  });
   return {
     ...createEngineFixture({ store, clock, push, agent, mergeChunks: false, maxSilenceMs: Infinity }),
     store,
@@ -962,11 +958,11 @@ describe("the outbox", () => {
           notifyCommit: (task: Parameters<Outbox["notifyCommit"]>[0]) => outbox.notifyCommit(task),
           onWebhookFound: (listener: typeof onFound) => void (onFound = listener),
         };
-        const push = {
+        const push = createEnginePushOptions({
           outbox: shared as never,
-          validateWebhook: async (): Promise<[]> => [],
-          createConfigOperations,
-        };
+          store: store.pushStore,
+          validateWebhook: async () => [],
+        });
         const it = createEngineFixture({ store, clock, push, mergeChunks: false });
         const { run } = await startTask(it);
         let events = 1;

@@ -229,6 +229,7 @@ export class Outbox implements PushOutbox {
 
   /** Reports that a webhook of the task was registered, replaced, or removed. */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string): void {
+    for (const onFound of this.#foundListeners) onFound(scope, taskId);
     const claimed = this.#tasks.get(getTaskKey(scope, taskId));
     const deliveries = [...(claimed?.deliveries.values() ?? [])];
     const delivery = deliveries.find(({ webhook }) => webhook.config.id === id);

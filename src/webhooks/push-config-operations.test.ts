@@ -9,13 +9,11 @@ import {
   getRejectionA2AErrorReasonForTest,
   getTestResponseTask,
 } from "../engine/engine.fixture.ts";
-import type { Caller, EnginePushOptions } from "../engine/index.ts";
+import type { Caller } from "../engine/index.ts";
 import { Outbox } from "./outbox.ts";
-import { WebhookConfigOperations } from "./push-config-operations.ts";
+import { createEnginePushOptions } from "./push-config-operations.ts";
 import type { PushLimits } from "./push-limits.ts";
 
-const createConfigOperations: EnginePushOptions["createConfigOperations"] = (dependencies) =>
-  new WebhookConfigOperations(dependencies);
 const config = {
   id: "w",
   url: "https://example.com/",
@@ -35,12 +33,12 @@ it.each([
     observer: {},
     store,
   });
-  const push = {
+  const push = createEnginePushOptions({
     outbox,
-    validateWebhook: async (): Promise<[]> => [],
-    createConfigOperations,
+    store: store.pushStore,
+    validateWebhook: async () => [],
     redactSecrets,
-  };
+  });
   const { engine } = createEngineFixture({ store, clock, push });
   const sent = createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } });
   const { id: taskId } = getTestResponseTask(await engine.sendMessage(sent, alice));
@@ -65,7 +63,11 @@ describe("push configurations", () => {
   }> {
     const [store, clock] = [new MemoryStore(), new FakeClock()];
     const outbox = new Outbox({ deliver: async () => ({ ok: true }), clock, store, limits });
-    const push = { outbox, validateWebhook: async (): Promise<[]> => [], createConfigOperations };
+    const push = createEnginePushOptions({
+      outbox,
+      store: store.pushStore,
+      validateWebhook: async () => [],
+    });
     const { engine } = createEngineFixture({ store, clock, push });
     const startTask = async (caller: Caller): Promise<string> => {
       const sent = createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } });

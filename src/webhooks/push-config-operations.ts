@@ -3,6 +3,7 @@ import {
   type CreateTaskPushNotificationConfigRequest,
   type DeleteTaskPushNotificationConfigRequest,
   type Empty,
+  type FieldViolation,
   type GetTaskPushNotificationConfigRequest,
   type ListTaskPushNotificationConfigsRequest,
   type ListTaskPushNotificationConfigsResponse,
@@ -19,22 +20,59 @@ import {
   DEFAULT_REQUEST_A2A_VERSION,
   type Webhook,
   type PushConfigOperations,
-  type PushConfigOperationsDependencies,
+  type PushStore,
+  type EnginePushOptions,
+  type IdGenerator,
 } from "../engine/index.ts";
+import type { Outbox } from "./outbox.ts";
 import { getWebhookOwner } from "./webhook-delivery.ts";
 
 /** Time in seconds after which a caller may register another webhook, because earlier deliveries may have ended. */
 const REGISTRATION_RETRY_AFTER_SECONDS = 10;
 const DEFAULT_PAGE_SIZE = 50;
 
+/**
+ * Validates a webhook configuration before its registration, and returns the violations. The validation uses the fair
+ * share of `owner`.
+ */
+export type WebhookValidator = (
+  config: TaskPushNotificationConfig,
+  owner: string,
+) => Promise<readonly FieldViolation[]>;
+
+/** Options of the operations on push notification configs, for all agents of a server. */
+export interface PushConfigOptions {
+  readonly outbox: Outbox;
+  readonly store: PushStore;
+  readonly validateWebhook: WebhookValidator;
+  /**
+   * If true, responses omit the token and the credentials of push notification configs. By default, the
+   * owner of a push notification config can read its token and credentials.
+   */
+  readonly redactSecrets?: boolean;
+}
+
+/** Creates the options of an engine with push notifications. */
+export function createEnginePushOptions(options: PushConfigOptions): EnginePushOptions {
+  return {
+    outbox: options.outbox,
+    createConfigOperations: (agentId, generateId) =>
+      new WebhookConfigOperations(options, agentId, generateId),
+  };
+}
+
 /** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
-export class WebhookConfigOperations implements PushConfigOperations {
-  readonly #context: PushConfigOperationsDependencies;
+class WebhookConfigOperations implements PushConfigOperations {
+  readonly #context: PushConfigOptions;
+  readonly #agentId: string;
+  readonly #generateId: IdGenerator;
   /** Numbers of registrations that are not stored yet, by task and by scope. */
   readonly #registering = new FairShareLedger({ capacity: Infinity });
 
-  constructor(context: PushConfigOperationsDependencies) {
+  constructor(context: PushConfigOptions, agentId: string, generateId: IdGenerator) {
     this.#context = context;
+    this.#agentId = agentId;
+    this.#generateId = generateId;
   }
 
   /**
@@ -46,18 +84,18 @@ export class WebhookConfigOperations implements PushConfigOperations {
     caller: Caller,
     { version = DEFAULT_REQUEST_A2A_VERSION }: ServiceParameters = {},
   ): Promise<TaskPushNotificationConfig> {
-    const { store, generateId, onChange } = this.#context;
+    const { store, outbox } = this.#context;
     const { taskId } = request;
     const scope = this.#toTaskScope(caller);
     await this.#assertValidConfig(request, getWebhookOwner(scope));
     // In A2A 0.3, a task has one webhook unless its caller chooses different ids.
-    const config = { ...request, id: request.id || (version === "0.3" ? taskId : generateId()) };
+    const config = { ...request, id: request.id || (version === "0.3" ? taskId : this.#generateId()) };
     const webhook = await this.#whileCountingRegistration(scope, taskId, async () => {
       await this.#assertConfigLimits(scope, taskId, config.id);
       return await store.put(scope, taskId, { config, version });
     });
     if (!webhook) throw A2AError.taskNotFound(taskId);
-    onChange(scope, taskId, config.id);
+    outbox.notifyWebhookChange(scope, taskId, config.id);
     return this.#toResponseConfig(webhook);
   }
 
@@ -91,7 +129,7 @@ export class WebhookConfigOperations implements PushConfigOperations {
   async delete({ taskId, id }: DeleteTaskPushNotificationConfigRequest, caller: Caller): Promise<Empty> {
     const scope = this.#toTaskScope(caller);
     if (!(await this.#context.store.remove(scope, taskId, id))) throw A2AError.taskNotFound(taskId);
-    this.#context.onChange(scope, taskId, id);
+    this.#context.outbox.notifyWebhookChange(scope, taskId, id);
     return {};
   }
 
@@ -153,8 +191,8 @@ export class WebhookConfigOperations implements PushConfigOperations {
     taskId: string | undefined,
     id: string | undefined,
   ): Promise<void> {
-    const { store, limits } = this.#context;
-    const { maxConfigsPerTask, maxConfigsPerCaller } = limits;
+    const { store, outbox } = this.#context;
+    const { maxConfigsPerTask, maxConfigsPerCaller } = outbox.limits;
     const siblings = taskId ? ((await store.list(scope, taskId)) ?? []) : [];
     if (siblings.some(({ config }) => config.id === id)) return;
     const registeringForTask = taskId ? this.#registering.getReservedBy(getTaskName(scope, taskId)) : 0;
@@ -179,7 +217,7 @@ export class WebhookConfigOperations implements PushConfigOperations {
   }
 
   #toTaskScope({ tenant, principal }: Caller): TaskScope {
-    return { agent: this.#context.agentId, tenant, principal };
+    return { agent: this.#agentId, tenant, principal };
   }
 }
 

@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const SOURCE_FOLDER = fileURLToPath(new URL("../../src/", import.meta.url));
-const ROOMS_WITH_CLOCK = ["engine", "server", "client"];
+const SIMULATED_ROOMS = ["engine", "cluster", "webhooks"];
+const ROOMS_WITH_CLOCK = [...SIMULATED_ROOMS, "server", "client"];
 const WALL_CLOCK_READ = /\bDate\.now\b|\bnew Date\(\)/;
 
 /** Returns `file:line` of each read of the wall clock outside the file `clock.ts` of a room. */
@@ -22,7 +23,7 @@ it("the gate finds each way to read the wall clock", () => {
   expect(findWallClockReads(text, "f.ts")).toEqual(["f.ts:1", "f.ts:2", "f.ts:5"]);
 });
 
-it("engine, server, and client read the time only in clock.ts, because the wall clock can jump", () => {
+it("engine, cluster, webhooks, server, and client read the time only in clock.ts, because the wall clock can jump", () => {
   const files = globSync(`{${ROOMS_WITH_CLOCK.join(",")}}/**/*.ts`, { cwd: SOURCE_FOLDER }).filter(
     (file) => !/\.(test|fixture|contract)\.ts$/.test(file) && basename(file) !== "clock.ts",
   );
@@ -32,9 +33,9 @@ it("engine, server, and client read the time only in clock.ts, because the wall 
   ).toEqual([]);
 });
 
-it("the engine schedules its work only with its clock, so that a simulation decides the order", () => {
+it("the engine, its nodes, and its webhooks schedule their work only with the clock, so that a simulation decides the order", () => {
   const scheduling = /\b(setImmediate|setTimeout|setInterval|process\.nextTick)\b/;
-  const files = globSync("engine/**/*.ts", { cwd: SOURCE_FOLDER }).filter(
+  const files = globSync(`{${SIMULATED_ROOMS.join(",")}}/**/*.ts`, { cwd: SOURCE_FOLDER }).filter(
     (file) => !/\.(test|fixture|contract)\.ts$/.test(file) && basename(file) !== "clock.ts",
   );
   expect(files.length).toBeGreaterThan(50);

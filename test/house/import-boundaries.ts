@@ -49,7 +49,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   // The other nodes of a shared store, behind the interfaces of the engine.
   cluster: { parts: { "base/data-structures": "whole", protocol: "whole", engine: "whole" } },
   webhooks: { parts: { "base/data-structures": "whole", protocol: "whole", engine: "whole" } },
-  "stores/retention": { parts: { protocol: "whole", engine: "whole" } },
+  "stores/retention": { parts: { protocol: "whole", engine: "whole", stores: "types" } },
   "base/usage-checks": { parts: {} },
   // The format and the model also run in browsers. Only the writers and readers of files use Node.js.
   "observe/trace": {

@@ -4,10 +4,9 @@
  */
 import { statSync } from "node:fs";
 import { agent, inputRequired } from "../../src/agents/adapters/index.ts";
-import type { TaskDeletionStore } from "../../src/engine/index.ts";
+import { type TaskDeletionStore, SqliteStore } from "../../src/stores/index.ts";
 import type { RetentionOptions } from "../../src/stores/retention/index.ts";
 import { createServer } from "../../src/server/index.ts";
-import { SqliteStore } from "../../src/stores/index.ts";
 
 /** Answer to the message "stats". Times are in milliseconds, and sizes in bytes. */
 export interface RetentionLoadStats {

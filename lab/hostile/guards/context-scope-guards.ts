@@ -41,8 +41,8 @@ export const CONTEXT_SCOPE_GUARDS: readonly Guard[] = [
   },
   {
     name: "context-scope-of-references",
-    file: "src/engine/related-tasks.ts",
-    find: "task && mayRead(contextScope, task)",
+    file: "src/engine/agent-run.ts",
+    find: "task && mayRead(this.caller.contextScope, task)",
     replace: "task",
     noticedBy,
   },

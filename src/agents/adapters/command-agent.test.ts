@@ -7,7 +7,7 @@ import type { Agent, AgentEvent, Run } from "../../engine/index.ts";
 import { A2AError, ArtifactContentTracker, getText } from "../../protocol/index.ts";
 import { splitCommand } from "./split-command.ts";
 import { command, type CommandOptions } from "./index.ts";
-import { unstoredRunSteps } from "../../engine/steps/unstored-run-steps.fixture.ts";
+import { unstoredRunSteps } from "../../engine/unstored-run-steps.fixture.ts";
 
 /** A command that runs `program`, which may use `write(text)`. */
 function buildNodeCommand(program: string): string[] {

@@ -13,7 +13,7 @@ import {
   status,
   type AgentGenerator,
 } from "./index.ts";
-import { unstoredRunSteps } from "../../engine/steps/unstored-run-steps.fixture.ts";
+import { unstoredRunSteps } from "../../engine/unstored-run-steps.fixture.ts";
 
 const agentDescription = { name: "Test Agent", description: "For tests" };
 

@@ -10,7 +10,7 @@ import {
   type Task,
   type TaskEvent,
 } from "../../protocol/index.ts";
-import { unstoredRunSteps } from "../../engine/steps/unstored-run-steps.fixture.ts";
+import { unstoredRunSteps } from "../../engine/unstored-run-steps.fixture.ts";
 
 export interface RecordedTestTurn {
   events: AgentEvent[];

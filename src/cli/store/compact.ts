@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import type { StoreSize } from "../../engine/index.ts";
-import { checkpointSqliteFile, measureSqliteFile } from "../../stores/index.ts";
+import { type StoreSize, checkpointSqliteFile, measureSqliteFile } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import type { OutputWriter } from "../output-writer.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";

@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { systemClock, type TaskSelector } from "../../engine/index.ts";
+import { systemClock } from "../../engine/index.ts";
+import type { TaskSelector } from "../../stores/index.ts";
 import { RetentionService } from "../../stores/retention/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";

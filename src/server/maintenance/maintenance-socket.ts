@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { isSameSecret } from "../../base/data-structures/index.ts";
-import type { TaskSelector } from "../../engine/index.ts";
+import type { TaskSelector } from "../../stores/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { StoreMaintenance } from "./store-maintenance.ts";
 

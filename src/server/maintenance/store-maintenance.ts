@@ -3,12 +3,11 @@ import {
   withSafeListeners,
   type Engine,
   type Observer,
-  type StoreSize,
   type StoreState,
   type SweepReport,
-  type TaskSelector,
   type Clock,
 } from "../../engine/index.ts";
+import type { StoreSize, TaskSelector } from "../../stores/index.ts";
 import { RetentionService, type RetentionOptions } from "../../stores/retention/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ServerStore } from "../resolve-store.ts";

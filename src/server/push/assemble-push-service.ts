@@ -1,10 +1,10 @@
+import type { EnginePushOptions, Observer, TaskStore } from "../../engine/index.ts";
 import {
-  type EnginePushOptions,
-  type Observer,
-  type TaskStore,
+  createEnginePushOptions,
+  type NotificationSender,
+  Outbox,
   type WebhookValidator,
-} from "../../engine/index.ts";
-import { Outbox, type NotificationSender, WebhookConfigOperations } from "../../webhooks/index.ts";
+} from "../../webhooks/index.ts";
 import { assertKnownPushOptions, type PushOptions } from "./push-options.ts";
 import { WebhookUrlGuard } from "./webhook-url-guard.ts";
 import { PushSigner, type NotificationSignFunction } from "./push-signer.ts";
@@ -41,7 +41,8 @@ export function assemblePushService(
   observer: Observer,
   createTransport: (guard: WebhookUrlGuard, options: PushTransportOptions) => PushTransport,
 ): PushService | undefined {
-  if (options === false || !store.pushStore) return undefined;
+  const { pushStore } = store;
+  if (options === false || !pushStore) return undefined;
   assertKnownPushOptions(options);
   const {
     signing,
@@ -68,10 +69,13 @@ export function assemblePushService(
     limits,
   });
   return {
+    ...createEnginePushOptions({
+      outbox,
+      store: pushStore,
+      validateWebhook: transport.validateWebhook,
+      redactSecrets,
+    }),
     outbox,
-    validateWebhook: transport.validateWebhook,
-    createConfigOperations: (dependencies) => new WebhookConfigOperations(dependencies),
-    redactSecrets,
     signer,
     close: async (graceMs) => {
       await outbox.close(graceMs);

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { WebhookValidator } from "../../engine/index.ts";
+import type { WebhookValidator } from "../../webhooks/index.ts";
 import { A2AError, type AuthenticationInfo, type FieldViolation } from "../../protocol/index.ts";
 import { getBareHostname } from "./allowed-host-list.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";

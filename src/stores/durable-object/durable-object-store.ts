@@ -3,12 +3,12 @@ import type {
   LogAppend,
   PushStore,
   StoredTask,
-  TaskDeletionStore,
   TurnStore,
   TaskListPage,
   TaskListQuery,
   TaskScope,
 } from "../../engine/index.ts";
+import type { TaskDeletionStore } from "../task-deletion-store.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";

@@ -3,17 +3,17 @@ import type {
   LogAppend,
   NodeStore,
   PushStore,
-  SessionRepository,
   StoredTask,
   StoreGauges,
   StoreHealth,
   StoreMigrationListener,
-  TaskDeletionStore,
   TurnStore,
   TaskListPage,
   TaskListQuery,
   TaskScope,
+  SessionRepository,
 } from "../../engine/index.ts";
+import type { TaskDeletionStore } from "../task-deletion-store.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";

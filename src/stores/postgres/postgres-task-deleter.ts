@@ -8,7 +8,7 @@ import type {
   TaskDeletionOptions,
   TaskDeletionStore,
   TaskSelector,
-} from "../../engine/index.ts";
+} from "../task-deletion-store.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";

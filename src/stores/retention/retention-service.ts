@@ -1,4 +1,5 @@
-import type { SweepReport, StoreSize, TaskSelector } from "../../engine/index.ts";
+import type { SweepReport } from "../../engine/index.ts";
+import type { StoreSize, TaskSelector } from "../index.ts";
 import { DEFAULT_SWEEP_INTERVAL_MS } from "./retention-policy.ts";
 import type { RetentionSweeper, RetentionSweeperDependencies } from "./retention-sweeper.ts";
 import { readSweepClocks } from "./sweep-clock.ts";

@@ -6,11 +6,8 @@ import {
   type DelayedDeletions,
   type Observer,
   type SweepReport,
-  type DeletableTask,
-  type StoreSize,
-  type TaskDeletionStore,
-  type TaskSelector,
 } from "../../engine/index.ts";
+import type { DeletableTask, StoreSize, TaskDeletionStore, TaskSelector } from "../index.ts";
 import {
   type RetentionOptions,
   DEFAULT_SWEEP_INTERVAL_MS,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../engine/engine.fixture.ts";
 import { readSweepClocks } from "./sweep-clock.ts";
-import type { SweepClockStore } from "../../engine/index.ts";
+import type { SweepClockStore } from "../index.ts";
 
 describe("readSweepClocks", () => {
   it("repeats a query of the store's clock during which the machine was suspended", async () => {

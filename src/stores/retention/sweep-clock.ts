@@ -1,4 +1,5 @@
-import type { Clock, SweepClockRecord, SweepClockStore } from "../../engine/index.ts";
+import type { Clock } from "../../engine/index.ts";
+import type { SweepClockRecord, SweepClockStore } from "../index.ts";
 import {
   advanceTrustedTime,
   startTrustedTime,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SweepClockRecord } from "../../engine/index.ts";
+import type { SweepClockRecord } from "../index.ts";
 import {
   advanceTrustedTime,
   getTrustedTime,

@@ -1,4 +1,4 @@
-import type { SweepClockRecord } from "../../engine/index.ts";
+import type { SweepClockRecord } from "../index.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;

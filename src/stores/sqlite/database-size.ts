@@ -1,4 +1,4 @@
-import type { StoreSize } from "../../engine/index.ts";
+import type { StoreSize } from "../task-deletion-store.ts";
 import type { SqlDatabase } from "./sql-database.ts";
 
 export function readPragma(db: SqlDatabase, name: string): number {

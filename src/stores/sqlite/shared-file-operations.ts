@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import type { StoreSize } from "../../engine/index.ts";
+import type { StoreSize } from "../task-deletion-store.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { measureDatabaseSize } from "./database-size.ts";
 import { syncFolder } from "./sync-folder.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { TaskDeletionStore } from "../../engine/index.ts";
+import type { TaskDeletionStore } from "../task-deletion-store.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { measureDatabaseSize, readPragma } from "./database-size.ts";
 import type { SqlDatabase } from "./sql-database.ts";

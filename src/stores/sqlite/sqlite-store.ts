@@ -10,11 +10,11 @@ import type {
   TaskListPage,
   TaskListQuery,
   PushStore,
-  SessionRepository,
-  TaskDeletionStore,
   TaskScope,
   TaskStore,
+  SessionRepository,
 } from "../../engine/index.ts";
+import type { TaskDeletionStore } from "../task-deletion-store.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { LogEvent } from "../../protocol/index.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";

@@ -5,7 +5,7 @@ import type {
   TaskDeletionOptions,
   TaskDeletionStore,
   TaskSelector,
-} from "../../engine/index.ts";
+} from "../task-deletion-store.ts";
 import { isInterrupted, isTerminal, TASK_STATES, type TaskState } from "../../protocol/index.ts";
 import { deleteInOrder } from "../delete-in-order.ts";
 import { decodeDeletableTask, type DeletableTaskRow } from "../stored-rows.ts";

@@ -22,7 +22,7 @@ import { bearer } from "../../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../../server/index.ts";
 import { getArtifactTextWithoutReasoning, requireTask } from "../adapter.contract.ts";
 import { type ExecutorOptions, fromExecutor } from "./index.ts";
-import { unstoredRunSteps } from "../../../engine/steps/unstored-run-steps.fixture.ts";
+import { unstoredRunSteps } from "../../../engine/unstored-run-steps.fixture.ts";
 
 const card = AgentCard.fromJSON({
   name: "executor",

@@ -14,7 +14,7 @@ import {
   createScriptedModel,
   type ModelScript,
 } from "./scripted-model.fixture.ts";
-import { unstoredRunSteps } from "../../../engine/steps/unstored-run-steps.fixture.ts";
+import { unstoredRunSteps } from "../../../engine/unstored-run-steps.fixture.ts";
 
 const agentDescription = { name: "ai", description: "For tests" };
 const createToolLoopAgent = (script: ModelScript, options: Pick<AiSdkOptions, "artifacts"> = {}): Agent =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../../stores/index.ts";
-import type { Run } from "../agent.ts";
+import { MemoryStore } from "../stores/index.ts";
+import type { Run } from "./agent.ts";
 import {
   alice,
   createProcessFixture,
@@ -12,7 +12,7 @@ import {
   type EngineFixture,
   type EngineFixtureOptions,
   type ScriptedRun,
-} from "../engine.fixture.ts";
+} from "./engine.fixture.ts";
 
 const HOUR_MS = 3_600_000;
 

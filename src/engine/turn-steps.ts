@@ -1,6 +1,6 @@
-import { computeSha256Hex } from "../../base/data-structures/index.ts";
-import type { FinishedStep } from "../turn-store.ts";
-import { decodeStepResult, encodeStepResult } from "./step-result.ts";
+import { computeSha256Hex } from "../base/data-structures/index.ts";
+import type { Clock } from "./clock.ts";
+import type { FinishedStep } from "./task-store.ts";
 
 const IDEMPOTENCY_KEY_DIGITS = 32;
 const MAX_KEY_LENGTH = 256;
@@ -131,4 +131,96 @@ function assertValidStepKey(key: string): void {
 export function createIdempotencyKey(taskId: string, turnSeq: number, stepKey?: string): string {
   const identity = stepKey === undefined ? [taskId, turnSeq] : [taskId, turnSeq, stepKey];
   return computeSha256Hex(JSON.stringify(identity)).slice(0, IDEMPOTENCY_KEY_DIGITS);
+}
+
+/** Maximum length of a step's result, in characters of JSON. */
+const MAX_RESULT_LENGTH = 8 * 2 ** 20;
+
+/**
+ * Encodes the result of a step as the JSON text that the store keeps. Throws an error if a later attempt would receive
+ * another value than the first attempt, or if the result is too large.
+ */
+export function encodeStepResult(key: string, result: unknown): string {
+  const json = stringifyResult(key, result);
+  const problem = findNonJsonValue(result, "result");
+  if (problem) throw createNonJsonResultError(key, problem);
+  if (json.length <= MAX_RESULT_LENGTH) return json;
+  throw new RangeError(
+    `The result of step ${JSON.stringify(key)} has ${json.length} characters of JSON; the limit is ${MAX_RESULT_LENGTH}. Store the data elsewhere, and return its address.`,
+  );
+}
+
+export function decodeStepResult(json: string): unknown {
+  return (JSON.parse(json) as { result?: unknown }).result;
+}
+
+function stringifyResult(key: string, result: unknown): string {
+  try {
+    return JSON.stringify({ result });
+  } catch (error) {
+    // Cyclic objects, and values of type bigint.
+    throw createNonJsonResultError(key, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function createNonJsonResultError(key: string, problem: string): TypeError {
+  return new TypeError(
+    `The result of step ${JSON.stringify(key)} is not JSON: ${problem}. Return only strings, numbers, booleans, null, arrays, and plain objects.`,
+  );
+}
+
+/** Returns a description of the first value that JSON changes, or `undefined`. Members with `undefined` are allowed. */
+function findNonJsonValue(value: unknown, path: string): string | undefined {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : `${path} is ${value}`;
+  if (value === undefined) return path.endsWith("]") ? `${path} is undefined` : undefined;
+  if (typeof value !== "object") return `${path} is of type ${typeof value}`;
+  if (!Array.isArray(value) && !isPlainObject(value))
+    return `${path} is an instance of ${value.constructor.name}`;
+  for (const [name, member] of Object.entries(value)) {
+    const problem = findNonJsonValue(member, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+/** Returns true for objects of every realm that have no class. */
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Longest delay of one timer in milliseconds, so that a change of the wall clock takes effect within an hour. */
+const MAX_TIMER_DELAY_MS = 60 * 60 * 1000;
+
+/** Resolves once the wall clock reaches `time` in milliseconds since 1970. Rejects if the signal aborts. */
+export async function sleepUntil(time: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const remainingMs = time - clock.now();
+    if (remainingMs <= 0) return;
+    await delay(Math.min(remainingMs, MAX_TIMER_DELAY_MS), clock, signal);
+  }
+}
+
+function delay(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = clock.schedule(ms, end);
+    signal.addEventListener("abort", end);
+  });
+}
+
+/** Throws an error that names the function and its key if `until` is no time. */
+export function assertValidWakeTime(name: "sleep" | "suspend", key: string, until: Date | number): void {
+  // Agents in JavaScript can pass any value.
+  const time: unknown = typeof until === "number" ? until : (until as Partial<Date> | null)?.getTime?.();
+  if (Number.isFinite(time)) return;
+  throw new TypeError(
+    `"until" of run.${name}(${JSON.stringify(key)}, until) is not a time; pass milliseconds or a valid Date.`,
+  );
 }

@@ -1,4 +1,4 @@
-import type { Run } from "../agent.ts";
+import type { Run } from "./agent.ts";
 
 /** Steps of a run without a store: each call executes its step. */
 export const unstoredRunSteps: Pick<

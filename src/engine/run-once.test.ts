@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../../stores/index.ts";
-import type { Run } from "../agent.ts";
+import { MemoryStore } from "../stores/index.ts";
+import type { Run } from "./agent.ts";
 import {
   alice,
   completedTestEvent,
@@ -16,8 +16,8 @@ import {
   workingTestEvent,
   type EngineFixture,
   type ScriptedRun,
-} from "../engine.fixture.ts";
-import type { AppendRefusal, LogAppend } from "../task-store.ts";
+} from "./engine.fixture.ts";
+import type { AppendRefusal, LogAppend } from "./task-store.ts";
 
 /** A store that records its appends, and that stops responding after a number of commits, as if its process were killed. */
 class RecordingStore extends MemoryStore {

@@ -1,5 +1,5 @@
 import type { TaskState } from "../protocol/index.ts";
-import type { TaskScope } from "./caller.ts";
+import type { TaskScope } from "../engine/index.ts";
 
 /** A stored task that has ended or that waits for its user. */
 export interface DeletableTask {
