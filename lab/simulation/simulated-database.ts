@@ -9,8 +9,8 @@ import type {
 } from "../../src/engine/index.ts";
 import { MemoryStore } from "../../src/stores/index.ts";
 import { computeScopeKey } from "../../src/stores/postgres/scope-key.ts";
-import type { ChangedTaskRow } from "../../src/stores/postgres/statements/read-changes.ts";
-import type { RenewedNodeRow } from "../../src/stores/postgres/statements/renew-node.ts";
+import type { ChangedTaskRow } from "../../src/stores/postgres/statements/nodes.ts";
+import type { RenewedNodeRow } from "../../src/stores/postgres/statements/leases.ts";
 import type { PromiseChecks } from "./promise-checks.ts";
 import { SimulatedTaskRequests } from "./simulated-task-requests.ts";
 import { SimulatedWebhookLeases } from "./simulated-webhook-leases.ts";

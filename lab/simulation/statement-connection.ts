@@ -1,23 +1,26 @@
 import type { TaskScope } from "../../src/engine/index.ts";
 import type { PostgresStatement } from "../../src/stores/postgres/define-statement.ts";
 import type { PostgresConnection } from "../../src/stores/postgres/postgres-pool.ts";
-import { ANSWER_TASK_REQUEST } from "../../src/stores/postgres/statements/answer-task-request.ts";
+import {
+  ANSWER_TASK_REQUEST,
+  DELETE_TASK_REQUEST,
+  INSERT_TASK_REQUEST,
+  READ_CHANGES,
+  RETURN_TASK_REQUEST,
+  TAKE_TASK_ANSWERS,
+  TAKE_TASK_REQUESTS,
+} from "../../src/stores/postgres/statements/nodes.ts";
 import {
   CLAIM_LOST_TASKS,
   CLAIM_TASKS,
   CLAIM_WAITING_TASKS,
-} from "../../src/stores/postgres/statements/claim-tasks.ts";
-import { DELETE_NODE, DELETE_SILENT_NODES } from "../../src/stores/postgres/statements/delete-nodes.ts";
-import { DELETE_TASK_REQUEST } from "../../src/stores/postgres/statements/delete-task-request.ts";
-import { FIND_FORGOTTEN_LEASES } from "../../src/stores/postgres/statements/find-forgotten-leases.ts";
-import { FIND_LOST_LEASES } from "../../src/stores/postgres/statements/find-lost-leases.ts";
-import { INSERT_TASK_REQUEST } from "../../src/stores/postgres/statements/insert-task-request.ts";
-import { READ_CHANGES } from "../../src/stores/postgres/statements/read-changes.ts";
-import { RELEASE_LEASE } from "../../src/stores/postgres/statements/release-lease.ts";
-import { RENEW_NODE } from "../../src/stores/postgres/statements/renew-node.ts";
-import { RETURN_TASK_REQUEST } from "../../src/stores/postgres/statements/return-task-request.ts";
-import { TAKE_TASK_ANSWERS } from "../../src/stores/postgres/statements/take-task-answers.ts";
-import { TAKE_TASK_REQUESTS } from "../../src/stores/postgres/statements/take-task-requests.ts";
+  DELETE_NODE,
+  DELETE_SILENT_NODES,
+  FIND_FORGOTTEN_LEASES,
+  FIND_LOST_LEASES,
+  RELEASE_LEASE,
+  RENEW_NODE,
+} from "../../src/stores/postgres/statements/leases.ts";
 import { toTaskKey, type SimulatedDatabase } from "./simulated-database.ts";
 import type { StatementRunner } from "./simulated-store.ts";
 
@@ -56,7 +59,7 @@ export function createStatementConnection(
   handle(FIND_FORGOTTEN_LEASES, (node, scopeKeys, taskIds) =>
     database
       .findForgottenLeases(node, toTaskKeys(scopeKeys, taskIds))
-      .map(({ scope, taskId, epoch }) => ({ ...toScopeRow(scope), task_id: taskId, epoch })),
+      .map(({ scope, taskId, epoch }) => ({ ...toScopeRow(scope), taskId, epoch })),
   );
   const handleClaim = (statement: typeof CLAIM_TASKS, which?: "lost" | "waiting"): void =>
     handle(statement, async (node, agent, limit) => {
@@ -64,14 +67,14 @@ export function createStatementConnection(
       return claimed.map(
         ({ scope, taskId, contextId, seq, state, timestamp, turn, epoch, isCancelRequested }) => ({
           ...toScopeRow(scope),
-          task_id: taskId,
-          context_id: contextId,
+          taskId,
+          contextId,
           seq,
           state,
-          status_time: timestamp,
+          timestamp,
           turn: turn === undefined ? null : JSON.stringify(turn),
           epoch,
-          is_cancel_requested: isCancelRequested ?? false,
+          isCancelRequested: isCancelRequested ?? false,
         }),
       );
     });
@@ -90,7 +93,7 @@ export function createStatementConnection(
       kind,
       payload,
       ...toScopeRow(scope),
-      task_id: taskId,
+      taskId,
     })),
   );
   handle(RETURN_TASK_REQUEST, (id) => database.requests.giveBack(id));

@@ -14,7 +14,7 @@ import {
   APPEND_EVENTS_AND_QUEUE_TEXT,
   EVENT_SECTIONS,
   OTHER_SECTIONS,
-} from "./statements/append-batch.ts";
+} from "./statements/append.ts";
 import { toAppendRows } from "./to-append-rows.ts";
 
 /** Number of attempts to commit a batch. An attempt fails only if another node commits the same task or message. */

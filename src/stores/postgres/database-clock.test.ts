@@ -7,7 +7,7 @@ import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { DEFAULT_POSTGRES_OPTIONS } from "./postgres-store-options.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
-import { DELETE_SILENT_NODES } from "./statements/delete-nodes.ts";
+import { DELETE_SILENT_NODES } from "./statements/leases.ts";
 
 const { url, reason } = await findTestDatabase();
 /** The connections use this clock instead of the clock of PostgreSQL. */

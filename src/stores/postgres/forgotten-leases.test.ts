@@ -6,8 +6,7 @@ import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
-import { CLAIM_TASKS } from "./statements/claim-tasks.ts";
-import { FIND_FORGOTTEN_LEASES } from "./statements/find-forgotten-leases.ts";
+import { CLAIM_TASKS, FIND_FORGOTTEN_LEASES } from "./statements/leases.ts";
 
 const { url, reason } = await findTestDatabase();
 

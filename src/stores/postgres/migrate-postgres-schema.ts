@@ -5,7 +5,7 @@ import { PostgresPool, type PostgresConnection, type PostgresTransaction } from 
 import { DEFAULT_POSTGRES_OPTIONS } from "./postgres-store-options.ts";
 import { createUnreleasedSchemaError } from "../sqlite/schema-version.ts";
 import { CREATE_VERSION_TABLE_SQL, POSTGRES_SCHEMA_STEPS } from "./schema.ts";
-import { LOCK_MIGRATION, READ_DATABASE_STATE, READ_SCHEMA_VERSION } from "./statements/migration.ts";
+import { LOCK_MIGRATION, READ_DATABASE_STATE, READ_SCHEMA_VERSION } from "./statements/schema-state.ts";
 
 export const POSTGRES_SCHEMA_VERSION: number = POSTGRES_SCHEMA_STEPS.length;
 

@@ -1,4 +1,4 @@
-import type { RenewedNodeRow } from "./statements/renew-node.ts";
+import type { RenewedNodeRow } from "./statements/leases.ts";
 
 interface WatchedNode {
   readonly renewal: number;

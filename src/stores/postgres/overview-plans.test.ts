@@ -4,7 +4,7 @@ import { aliceTestTaskScope } from "../task-event-logs.fixture.ts";
 import { chooseListStatement } from "./postgres-task-overview.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
-import { LIST_OVERVIEW_OF_TEXT } from "./statements/list-overview.ts";
+import { LIST_OVERVIEW_OF_TEXT } from "./statements/overview.ts";
 import type { TaskOverviewQuery } from "../server-store.ts";
 
 const { url, reason } = await findTestDatabase();
@@ -21,7 +21,7 @@ const flattenPlan = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? [])
 
 const SCOPES = "ARRAY['00000000-0000-4000-8000-000000000001'::uuid]";
 /** The values of a page in the middle of a list. */
-const PAGE = "ARRAY['TASK_STATE_COMPLETED'], '2026-01-01', '2026-12-31', '2026-06-01', 'x', 51";
+const PAGE = "ARRAY['TASK_STATE_COMPLETED'], '2026-01-01', '2026-06-01', 'x', 51";
 
 describe.skipIf(reason)("a list of the console in PostgreSQL", () => {
   beforeAll(async () => {
@@ -87,8 +87,8 @@ describe.skipIf(reason)("a list of the console in PostgreSQL", () => {
     ]);
     const range = nodes[0]?.["Index Cond"] ?? "";
     expect(range).toMatch(condition);
-    // The state, the time, and the position of the page limit the range, too.
-    expect(range).toMatch(/state = .*status_time >= .*status_time <= .*ROW\(/);
+    // The state, the earliest time, and the position of the page limit the range, too.
+    expect(range).toMatch(/state = .*status_time >= .*ROW\(/);
   });
 
   it("with a text reads the index of words", async () => {

@@ -8,20 +8,13 @@ import type {
   TaskTurnStatus,
 } from "../../engine/index.ts";
 import type { JsonObject, LogEvent, TaskPushNotificationConfig } from "../../protocol/index.ts";
+import { toScope } from "../task-owner-scope-key.ts";
 import { iterateLoggedEvents } from "../logged-events.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
-import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
-import { decodeScopeRow } from "./postgres-task-reader.ts";
 import type { PostgresTaskLeases } from "./postgres-task-leases.ts";
 import { computeScopeKey } from "./scope-key.ts";
-import { ANSWER_TASK_REQUEST } from "./statements/answer-task-request.ts";
-import { DELETE_TASK_REQUEST } from "./statements/delete-task-request.ts";
-import { INSERT_TASK_REQUEST } from "./statements/insert-task-request.ts";
-import { READ_CHANGES, type ChangedTaskRow } from "./statements/read-changes.ts";
-import { RETURN_TASK_REQUEST } from "./statements/return-task-request.ts";
-import { TAKE_TASK_ANSWERS } from "./statements/take-task-answers.ts";
-import { TAKE_TASK_REQUESTS, type TaskRequestRow } from "./statements/take-task-requests.ts";
+import * as statements from "./statements/nodes.ts";
 
 /** The stored form of a request. The secrets of the webhook are encrypted. */
 interface StoredTaskRequest {
@@ -59,9 +52,9 @@ export class PostgresNodes implements NodeStore {
     followed: readonly FollowedPosition[],
     maxBytesPerTask: number,
   ): Promise<(FollowedTaskChange | "deleted" | undefined)[]> {
-    const rows = await this.#connection.query(READ_CHANGES, [
+    const rows = await this.#connection.query(statements.READ_CHANGES, [
       followed.map(({ scope }) => computeScopeKey(scope)),
-      followed.map(({ taskId }) => encodeIdentifier(taskId)),
+      followed.map(({ taskId }) => taskId),
       followed.map(({ afterSeq }) => afterSeq),
       followed.map(({ turnStatus }) => turnStatus),
       maxBytesPerTask,
@@ -77,8 +70,8 @@ export class PostgresNodes implements NodeStore {
     const { id, scope, taskId, kind, payload, webhook } = request;
     const sealed = webhook && this.#getCipher().seal(webhook, { ...scope, taskId });
     const stored: StoredTaskRequest = { payload, ...(sealed ? { webhook: sealed } : {}) };
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId)] as const;
-    const rows = await this.#connection.query(INSERT_TASK_REQUEST, [
+    const parameters = [computeScopeKey(scope), taskId] as const;
+    const rows = await this.#connection.query(statements.INSERT_TASK_REQUEST, [
       id,
       ...parameters,
       kind,
@@ -90,31 +83,31 @@ export class PostgresNodes implements NodeStore {
 
   async takeRequests(): Promise<TaskRequest[]> {
     if (!this.holdsLeases) return [];
-    const rows = await this.#connection.query(TAKE_TASK_REQUESTS, [this.#leases.node]);
+    const rows = await this.#connection.query(statements.TAKE_TASK_REQUESTS, [this.#leases.node]);
     return rows.map((row) => this.#decodeRequest(row));
   }
 
   async returnRequest(id: string): Promise<void> {
-    await this.#connection.query(RETURN_TASK_REQUEST, [id]);
+    await this.#connection.query(statements.RETURN_TASK_REQUEST, [id]);
   }
 
   async answerRequest({ id, answer }: TaskRequestAnswer): Promise<void> {
-    await this.#connection.query(ANSWER_TASK_REQUEST, [id, JSON.stringify(answer)]);
+    await this.#connection.query(statements.ANSWER_TASK_REQUEST, [id, JSON.stringify(answer)]);
   }
 
   async takeAnswers(ids: readonly string[]): Promise<TaskRequestAnswer[]> {
-    const rows = await this.#connection.query(TAKE_TASK_ANSWERS, [ids]);
+    const rows = await this.#connection.query(statements.TAKE_TASK_ANSWERS, [ids]);
     return rows.map(({ id, answer }) => ({ id, answer: JSON.parse(answer) as JsonObject }));
   }
 
   async deleteRequest(id: string): Promise<void> {
-    await this.#connection.query(DELETE_TASK_REQUEST, [id]);
+    await this.#connection.query(statements.DELETE_TASK_REQUEST, [id]);
   }
 
-  #decodeRequest(row: TaskRequestRow): TaskRequest {
+  #decodeRequest(row: statements.TaskRequestRow): TaskRequest {
     const { payload, webhook } = JSON.parse(row.payload) as StoredTaskRequest;
-    const scope = decodeScopeRow(row);
-    const taskId = decodeIdentifier(row.task_id);
+    const { taskId } = row;
+    const scope = toScope(row);
     const opened = webhook && this.#getCipher().open(webhook, { ...scope, taskId }).config;
     return {
       id: row.id,
@@ -127,8 +120,11 @@ export class PostgresNodes implements NodeStore {
   }
 }
 
-function decodeChange(rows: readonly ChangedTaskRow[], afterSeq: number): FollowedTaskChange | "deleted" {
-  const [{ last_seq: lastSeq, turn_status: turnStatus }] = rows as [ChangedTaskRow];
+function decodeChange(
+  rows: readonly statements.ChangedTaskRow[],
+  afterSeq: number,
+): FollowedTaskChange | "deleted" {
+  const [{ last_seq: lastSeq, turn_status: turnStatus }] = rows as [statements.ChangedTaskRow];
   if (lastSeq === null) return "deleted";
   const logRows = rows.flatMap(({ seq, lines }) => (seq === null || lines === null ? [] : { seq, lines }));
   const events: LogEvent[] = [...iterateLoggedEvents(logRows, afterSeq)];

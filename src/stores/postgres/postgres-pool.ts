@@ -1,11 +1,12 @@
 import type { Client, ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from "pg";
 import type { StoreGauges } from "../../engine/index.ts";
 import type { PostgresStatement } from "./define-statement.ts";
+import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import { importPg } from "./import-pg.ts";
 
 /** Runs statements on a connection, or on any connection of a pool. */
 export interface PostgresConnection {
-  /** Resolves with the rows of the result. */
+  /** Resolves with the rows of the result. Encodes the texts of the parameters, and decodes those of the rows. */
   query<Parameters extends readonly unknown[], Row>(
     statement: PostgresStatement<Parameters, Row>,
     parameters: Parameters,
@@ -88,8 +89,10 @@ export class PostgresPool implements PostgresConnection {
       ...(preparedStatements ? { onConnect: fixPlans } : {}),
       // By default, `pg` returns a bigint as text.
       types: {
-        getTypeParser: (oid, format) =>
-          oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format),
+        getTypeParser: (oid, format) => {
+          if (oid === types.builtins.TEXT) return decodeIdentifier;
+          return oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);
+        },
       },
     };
     const pool = new PgPool(config);
@@ -251,7 +254,7 @@ export class PostgresPool implements PostgresConnection {
     { name, text }: Pick<PostgresStatement<[], unknown>, "name" | "text">,
     parameters: readonly unknown[],
   ): QueryConfig {
-    const query = { text, values: [...parameters] };
+    const query = { text, values: parameters.map(encodeParameter) };
     return this.#options.preparedStatements ? { name, ...query } : query;
   }
 }
@@ -266,6 +269,12 @@ async function fixPlans(client: ClientBase): Promise<void> {
     await client.query(`SET ${setting}`).catch((error: unknown) => {
       if (!isServerError(error)) throw error;
     });
+}
+
+/** Encodes ids. JSON and other texts contain no character that needs an encoding. */
+function encodeParameter(parameter: unknown): unknown {
+  if (typeof parameter === "string") return encodeIdentifier(parameter);
+  return Array.isArray(parameter) ? parameter.map(encodeParameter) : parameter;
 }
 
 function toError(thrown: unknown): Error {

@@ -9,32 +9,14 @@ import type {
   WebhookRetries,
 } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
-import type { PushSecretCipher, SealedPushConfig } from "../push-secret-cipher.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { decodeWebhook, type WebhookRow } from "../stored-rows.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
-import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
-import { decodeScopeRow } from "./postgres-task-reader.ts";
 import { encodeRows } from "./row-columns.ts";
 import { computeScopeKey } from "./scope-key.ts";
-import { COUNT_UNDELIVERED_WEBHOOKS } from "./statements/count-undelivered-webhooks.ts";
-import { PUT_WEBHOOK } from "./statements/put-webhook.ts";
-import { REMOVE_WEBHOOK } from "./statements/remove-webhook.ts";
-import { SAVE_WEBHOOK_PROGRESS, WEBHOOK_PROGRESS_COLUMNS } from "./statements/save-webhook-progress.ts";
-import {
-  CLAIM_ALL_WEBHOOKS,
-  CLAIM_DUE_WEBHOOKS,
-  CLAIM_WEBHOOKS,
-  COUNT_ACTIVE_WEBHOOKS,
-  FIND_HELD_WEBHOOK,
-} from "./statements/claim-webhooks.ts";
-import {
-  FIND_WEBHOOK_RETRIES,
-  GET_WEBHOOK,
-  LIST_DEAD_WEBHOOKS,
-  LIST_WEBHOOKS,
-  type WebhookRow,
-} from "./statements/select-webhooks.ts";
+import * as statements from "./statements/webhooks.ts";
 
 /** Interval in milliseconds at which a node looks for webhooks that other nodes have left. */
 const POLL_INTERVAL_MS = 1000;
@@ -62,12 +44,12 @@ export class PostgresPushStore implements PushStore {
   put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Promise<Webhook | undefined> {
     const { config, version } = registration;
     return this.#changeInOrder(scope, taskId, async () => {
-      const rows = await this.#connection.query(PUT_WEBHOOK, [
+      const rows = await this.#connection.query(statements.PUT_WEBHOOK, [
         computeScopeKey(scope),
-        encodeIdentifier(taskId),
-        encodeIdentifier(config.id),
+        taskId,
+        config.id,
         JSON.stringify(this.#context.getCipher().seal(config, { ...scope, taskId })),
-        encodeIdentifier(version),
+        version,
         TERMINAL_STATES,
         this.#context.getNode(),
       ]);
@@ -76,37 +58,40 @@ export class PostgresPushStore implements PushStore {
   }
 
   async get(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), encodeIdentifier(id)] as const;
-    const [row] = await this.#connection.query(GET_WEBHOOK, parameters);
+    const parameters = [computeScopeKey(scope), taskId, id] as const;
+    const [row] = await this.#connection.query(statements.GET_WEBHOOK, parameters);
     return row && this.#decodeRow(row);
   }
 
   async list(scope: TaskScope, taskId: string): Promise<Webhook[] | undefined> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId)] as const;
-    const rows = await this.#connection.query(LIST_WEBHOOKS, parameters);
+    const parameters = [computeScopeKey(scope), taskId] as const;
+    const rows = await this.#connection.query(statements.LIST_WEBHOOKS, parameters);
     if (rows.length === 0) return undefined;
     return rows.filter((row) => row.key !== null).map((row) => this.#decodeRow(row as WebhookRow));
   }
 
   remove(scope: TaskScope, taskId: string, id: string): Promise<boolean> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), encodeIdentifier(id)] as const;
+    const parameters = [computeScopeKey(scope), taskId, id] as const;
     return this.#changeInOrder(
       scope,
       taskId,
-      async () => (await this.#connection.query(REMOVE_WEBHOOK, parameters)).length > 0,
+      async () => (await this.#connection.query(statements.REMOVE_WEBHOOK, parameters)).length > 0,
     );
   }
 
   async claim(scope: TaskScope, taskId: string, now: number): Promise<ClaimedWebhooks> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), Math.floor(now)] as const;
-    const rows = await this.#connection.query(CLAIM_WEBHOOKS, [this.#context.getNode(), ...parameters]);
+    const parameters = [computeScopeKey(scope), taskId, Math.floor(now)] as const;
+    const rows = await this.#connection.query(statements.CLAIM_WEBHOOKS, [
+      this.#context.getNode(),
+      ...parameters,
+    ]);
     if (rows.length > 0) return { webhooks: rows.map((row) => this.#decodeRow(row)), mayNeedMore: true };
-    const [active] = await this.#connection.query(COUNT_ACTIVE_WEBHOOKS, parameters);
+    const [active] = await this.#connection.query(statements.COUNT_ACTIVE_WEBHOOKS, parameters);
     return { webhooks: [], mayNeedMore: (active?.count ?? 0) > 0 };
   }
 
   async claimDue({ search, after, limit, now }: DueWebhookQuery): Promise<Webhook[]> {
-    const statement = search === "all" ? CLAIM_ALL_WEBHOOKS : CLAIM_DUE_WEBHOOKS;
+    const statement = search === "all" ? statements.CLAIM_ALL_WEBHOOKS : statements.CLAIM_DUE_WEBHOOKS;
     const rows = await this.#connection.query(statement, [
       this.#context.getNode(),
       after,
@@ -117,13 +102,15 @@ export class PostgresPushStore implements PushStore {
   }
 
   async findRetries(now: number): Promise<WebhookRetries> {
-    const [row] = await this.#connection.query(FIND_WEBHOOK_RETRIES, [Math.floor(now)]);
-    const nextAt = row?.next_at ?? undefined;
+    const [row] = await this.#connection.query(statements.FIND_WEBHOOK_RETRIES, [Math.floor(now)]);
+    const nextAt = row?.nextAt ?? undefined;
     return { count: row?.count ?? 0, ...(nextAt === undefined ? {} : { nextAt }) };
   }
 
   async isHeld(key: number): Promise<boolean> {
-    return (await this.#connection.query(FIND_HELD_WEBHOOK, [this.#context.getNode(), key])).length > 0;
+    return (
+      (await this.#connection.query(statements.FIND_HELD_WEBHOOK, [this.#context.getNode(), key])).length > 0
+    );
   }
 
   async saveProgress(progress: readonly WebhookProgress[]): Promise<void> {
@@ -135,17 +122,19 @@ export class PostgresPushStore implements PushStore {
       failed_attempts: one.failedAttempts ?? 0,
       due_at: Math.ceil(one.dueAt ?? 0),
       dead_at: deadLetter?.at ?? null,
-      dead_reason: deadLetter ? encodeIdentifier(deadLetter.reason) : null,
+      dead_reason: deadLetter?.reason ?? null,
       released: one.isReleased ?? false,
     }));
-    await this.#connection.query(SAVE_WEBHOOK_PROGRESS, [
+    await this.#connection.query(statements.SAVE_WEBHOOK_PROGRESS, [
       this.#context.getNode(),
-      ...encodeRows(WEBHOOK_PROGRESS_COLUMNS, rows),
+      ...encodeRows(statements.WEBHOOK_PROGRESS_COLUMNS, rows),
     ]);
   }
 
   async listDeadWebhooks(limit: number): Promise<Webhook[]> {
-    return (await this.#connection.query(LIST_DEAD_WEBHOOKS, [limit])).map((row) => this.#decodeRow(row));
+    return (await this.#connection.query(statements.LIST_DEAD_WEBHOOKS, [limit])).map((row) =>
+      this.#decodeRow(row),
+    );
   }
 
   assertCanStoreSecrets(): void {
@@ -165,26 +154,11 @@ export class PostgresPushStore implements PushStore {
 
   async countUndelivered(scope: TaskScope, limit: number): Promise<number> {
     const parameters = [computeScopeKey(scope), limit] as const;
-    const [row] = await this.#connection.query(COUNT_UNDELIVERED_WEBHOOKS, parameters);
+    const [row] = await this.#connection.query(statements.COUNT_UNDELIVERED_WEBHOOKS, parameters);
     return row?.count ?? 0;
   }
 
   #decodeRow(row: WebhookRow): Webhook {
-    const scope = decodeScopeRow(row);
-    const taskId = decodeIdentifier(row.task_id);
-    const stored = JSON.parse(row.config) as SealedPushConfig<Webhook["config"]>;
-    return {
-      key: row.key,
-      scope,
-      taskId,
-      ...this.#context.getCipher().open(stored, { ...scope, taskId }),
-      version: decodeIdentifier(row.version),
-      deliveredSeq: row.delivered,
-      ...(row.failing_since === null ? {} : { failingSince: row.failing_since }),
-      ...(row.failed_attempts === 0 ? {} : { failedAttempts: row.failed_attempts }),
-      ...(row.dead_at === null
-        ? {}
-        : { deadLetter: { at: row.dead_at, reason: decodeIdentifier(row.dead_reason ?? "") } }),
-    };
+    return decodeWebhook(row, this.#context.getCipher());
   }
 }

@@ -24,7 +24,6 @@ import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-
 import { createPostgresPushCipher } from "./create-postgres-push-cipher.ts";
 import { defineStatement, type PostgresStatement } from "./define-statement.ts";
 import { formatPostgresStoreName } from "./format-postgres-store-name.ts";
-import { listPostgresTasks } from "./list-postgres-tasks.ts";
 import { migratePostgresSchema } from "./migrate-postgres-schema.ts";
 import {
   findPostgresStateAfterError,
@@ -198,7 +197,7 @@ export class PostgresStore implements ServerStore {
   }
 
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
-    return listPostgresTasks(this.#connection, scope, query);
+    return this.#reader.list(scope, query);
   }
 
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {

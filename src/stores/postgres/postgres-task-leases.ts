@@ -11,21 +11,12 @@ import type {
   TaskScope,
   TurnStore,
 } from "../../engine/index.ts";
-import { getScopeKey } from "../task-owner-scope-key.ts";
-import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
+import { decodeUnfinishedTask } from "../stored-rows.ts";
+import { getScopeKey, toScope } from "../task-owner-scope-key.ts";
 import { NodeRenewals } from "./node-renewals.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
-import { decodeScopeRow, decodeUnfinishedTaskRow } from "./postgres-task-reader.ts";
 import { computeScopeKey } from "./scope-key.ts";
-import { CLAIM_LOST_TASKS, CLAIM_TASKS, CLAIM_WAITING_TASKS } from "./statements/claim-tasks.ts";
-import { DELETE_NODE, DELETE_SILENT_NODES } from "./statements/delete-nodes.ts";
-import { FIND_FORGOTTEN_LEASES } from "./statements/find-forgotten-leases.ts";
-import { FIND_LOST_LEASES } from "./statements/find-lost-leases.ts";
-import { IS_TASK_UNCHANGED } from "./statements/is-task-unchanged.ts";
-import { LIST_QUEUED_TASKS } from "./statements/list-queued-tasks.ts";
-import { READ_STEPS } from "./statements/read-steps.ts";
-import { RELEASE_LEASE } from "./statements/release-lease.ts";
-import { RENEW_NODE, type RenewedNodeRow } from "./statements/renew-node.ts";
+import * as statements from "./statements/leases.ts";
 
 /** Interval in milliseconds at which a node that starts agents looks for waiting turns. */
 const WAITING_TURN_POLL_MS = 250;
@@ -98,17 +89,18 @@ export class PostgresTaskLeases implements TurnStore {
   }
 
   async claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]> {
+    const { CLAIM_TASKS, CLAIM_LOST_TASKS, CLAIM_WAITING_TASKS } = statements;
     const statement =
       which === undefined ? CLAIM_TASKS : which === "lost" ? CLAIM_LOST_TASKS : CLAIM_WAITING_TASKS;
     await this.#ensureRegistered();
     this.#pendingClaimCount++;
     const rows = await this.#connection
-      .query(statement, [this.#node, encodeIdentifier(agent), limit])
+      .query(statement, [this.#node, agent, limit])
       .finally(() => this.#pendingClaimCount--);
     const claimed = rows.map((row) => ({
-      ...decodeUnfinishedTaskRow(row),
+      ...decodeUnfinishedTask(row),
       epoch: row.epoch,
-      ...(row.is_cancel_requested ? { isCancelRequested: true } : {}),
+      ...(row.isCancelRequested ? { isCancelRequested: true } : {}),
     }));
     this.#claimCount += claimed.length;
     for (const { scope, taskId, epoch } of claimed) this.#hold({ scope, taskId, epoch });
@@ -124,9 +116,9 @@ export class PostgresTaskLeases implements TurnStore {
     await this.#releaseForgottenLeases();
     const held = [...this.#held.values()];
     if (held.length === 0) return [];
-    const rows = await this.#connection.query(FIND_LOST_LEASES, [
+    const rows = await this.#connection.query(statements.FIND_LOST_LEASES, [
       held.map(({ scope }) => computeScopeKey(scope)),
-      held.map(({ taskId }) => encodeIdentifier(taskId)),
+      held.map(({ taskId }) => taskId),
       held.map(({ epoch }) => epoch),
     ]);
     return rows
@@ -150,8 +142,8 @@ export class PostgresTaskLeases implements TurnStore {
   async release(lease: TaskLease): Promise<void> {
     this.#forget(lease);
     const { scope, taskId, epoch } = lease;
-    const parameters = [this.#node, computeScopeKey(scope), encodeIdentifier(taskId), epoch] as const;
-    await this.#connection.query(RELEASE_LEASE, parameters);
+    const parameters = [this.#node, computeScopeKey(scope), taskId, epoch] as const;
+    await this.#connection.query(statements.RELEASE_LEASE, parameters);
   }
 
   async isUnchanged(
@@ -159,19 +151,19 @@ export class PostgresTaskLeases implements TurnStore {
     taskId: string,
     { seq, epoch }: Pick<StoredTask, "seq" | "epoch">,
   ): Promise<boolean> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), seq, epoch] as const;
-    return (await this.#connection.query(IS_TASK_UNCHANGED, parameters)).length > 0;
+    const parameters = [computeScopeKey(scope), taskId, seq, epoch] as const;
+    return (await this.#connection.query(statements.IS_TASK_UNCHANGED, parameters)).length > 0;
   }
 
   async readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<FinishedStep[]> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), turnSeq] as const;
-    const rows = await this.#connection.query(READ_STEPS, parameters);
-    return rows.map(({ key, json }) => ({ turnSeq, key: decodeIdentifier(key), json }));
+    const parameters = [computeScopeKey(scope), taskId, turnSeq] as const;
+    const rows = await this.#connection.query(statements.READ_STEPS, parameters);
+    return rows.map((step) => ({ turnSeq, ...step }));
   }
 
   async listQueued(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    const rows = await this.#connection.query(LIST_QUEUED_TASKS, [this.#node]);
-    return rows.map((row) => ({ scope: decodeScopeRow(row), taskId: decodeIdentifier(row.task_id) }));
+    const rows = await this.#connection.query(statements.LIST_QUEUED_TASKS, [this.#node]);
+    return rows.map((row) => ({ scope: toScope(row), taskId: row.taskId }));
   }
 
   /** Runs a commit, and updates the held leases. */
@@ -207,14 +199,14 @@ export class PostgresTaskLeases implements TurnStore {
    */
   async #releaseForgottenLeases(): Promise<void> {
     const held = [...this.#held.values()];
-    const rows = await this.#connection.query(FIND_FORGOTTEN_LEASES, [
+    const rows = await this.#connection.query(statements.FIND_FORGOTTEN_LEASES, [
       this.#node,
       held.map(({ scope }) => computeScopeKey(scope)),
-      held.map(({ taskId }) => encodeIdentifier(taskId)),
+      held.map(({ taskId }) => taskId),
     ]);
     const found = new Map<string, TaskLease>();
     for (const row of rows) {
-      const lease = { scope: decodeScopeRow(row), taskId: decodeIdentifier(row.task_id), epoch: row.epoch };
+      const lease = { scope: toScope(row), taskId: row.taskId, epoch: row.epoch };
       if (!this.#mayKnow(lease)) found.set(toLeaseKey(lease), lease);
     }
     const earlierEpochs = this.#unknownEpochs;
@@ -255,17 +247,21 @@ export class PostgresTaskLeases implements TurnStore {
   /** Registers the node with the database, or extends its leases. */
   async extend(): Promise<void> {
     const requestedAt = this.#getMonotonicTime();
-    const rows = await this.#connection.query(RENEW_NODE, [this.#node, ++this.#renewalCount, this.#leaseMs]);
+    const rows = await this.#connection.query(statements.RENEW_NODE, [
+      this.#node,
+      ++this.#renewalCount,
+      this.#leaseMs,
+    ]);
     this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
     this.#otherNodes.record(
-      rows.filter((row): row is typeof row & RenewedNodeRow => row.id !== null),
+      rows.filter((row): row is typeof row & statements.RenewedNodeRow => row.id !== null),
       this.#getMonotonicTime(),
     );
     this.#hasOtherNodes = this.#otherNodes.nodeCount > 0;
     this.#waitingTurnCount = rows[0]?.waiting_turns ?? 0;
     const silent = this.#otherNodes.findSilentNodes(this.#getMonotonicTime());
     if (silent.length === 0) return;
-    await this.#connection.query(DELETE_SILENT_NODES, [
+    await this.#connection.query(statements.DELETE_SILENT_NODES, [
       silent.map(({ id }) => id),
       silent.map(({ renewal }) => renewal),
     ]);
@@ -287,7 +283,7 @@ export class PostgresTaskLeases implements TurnStore {
     this.#node = randomUUID();
     this.#held.clear();
     this.#renewedAt = -Infinity;
-    await this.#connection.query(DELETE_NODE, [node]);
+    await this.#connection.query(statements.DELETE_NODE, [node]);
   }
 
   #hold(lease: TaskLease): void {

@@ -1,23 +1,12 @@
-import type { TaskScope } from "../../engine/index.ts";
-import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
+import { toScope } from "../task-owner-scope-key.ts";
 import { parseTextQuery } from "../task-words.ts";
 import { defineStatement, type PostgresStatement } from "./define-statement.ts";
-import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
 import { renderWordQuery, type PostgresTextIndex } from "./postgres-text-index.ts";
+import { END_OF_TIMES } from "./postgres-task-reader.ts";
 import { computeScopeKey } from "./scope-key.ts";
-import {
-  FIND_TASK_SCOPE,
-  LIST_OVERVIEW,
-  LIST_OVERVIEW_OF_AGENT,
-  LIST_OVERVIEW_OF_CONTEXT,
-  LIST_OVERVIEW_OF_SCOPES,
-  LIST_OVERVIEW_OF_SCOPES_AND_CONTEXT,
-  LIST_OVERVIEW_OF_TEXT,
-  type ListOverviewParameters,
-  type OverviewRow,
-} from "./statements/list-overview.ts";
+import * as statements from "./statements/overview.ts";
 import type { TaskOverview, TaskOverviewEntry, TaskOverviewQuery } from "../server-store.ts";
 
 /**
@@ -39,9 +28,6 @@ const CREATE_OVERVIEW_INDEXES: readonly PostgresStatement<readonly [], never>[] 
   ),
 );
 
-/** Sorts after every status time. */
-const END_OF_TIMES = "~";
-
 /** Creates the overview of a PostgreSQL store. */
 export function createPostgresTaskOverview(
   connection: PostgresConnection,
@@ -58,7 +44,7 @@ export function createPostgresTaskOverview(
       return { tasks, hasMore: rows.length > query.limit };
     },
     findScope: async (agent, taskId) => {
-      const [row] = await connection.query(FIND_TASK_SCOPE, [encodeIdentifier(taskId), agent]);
+      const [row] = await connection.query(statements.FIND_TASK_SCOPE, [taskId, agent]);
       return row && toScope(row);
     },
   };
@@ -67,24 +53,26 @@ export function createPostgresTaskOverview(
 async function selectOverviewRows(
   connection: PostgresConnection,
   query: TaskOverviewQuery,
-): Promise<OverviewRow[]> {
+): Promise<statements.OverviewRow[]> {
   const { scopes, agent, contextId, status, statusSince = "", statusUntil, after, limit, text } = query;
-  const parameters: ListOverviewParameters = [
+  // The first position after all tasks with the latest status time.
+  const end = statusUntil === undefined ? END_OF_TIMES : statusUntil + END_OF_TIMES;
+  const position =
+    after && after.timestamp < end ? ([after.timestamp, after.taskId] as const) : ([end, ""] as const);
+  const parameters: statements.ListOverviewParameters = [
     status === undefined ? STORED_TASK_STATES : [status],
     statusSince,
-    statusUntil ?? END_OF_TIMES,
-    after?.timestamp ?? END_OF_TIMES,
-    after ? encodeIdentifier(after.taskId) : "",
+    ...position,
     limit + 1,
-    scopes ? scopes.map(computeScopeKey) : null,
-    scopes || agent === undefined ? null : encodeIdentifier(agent),
-    contextId === undefined ? null : encodeIdentifier(contextId),
+    scopes?.map(computeScopeKey) ?? null,
+    scopes ? null : (agent ?? null),
+    contextId ?? null,
   ];
   if (text === undefined) return connection.query(chooseListStatement(query), parameters);
   const textQuery = parseTextQuery(text);
   // A text without words matches no task.
   if (!textQuery) return [];
-  return connection.query(LIST_OVERVIEW_OF_TEXT, [...parameters, renderWordQuery(textQuery)]);
+  return connection.query(statements.LIST_OVERVIEW_OF_TEXT, [...parameters, renderWordQuery(textQuery)]);
 }
 
 /** Returns the statement whose index has the conditions of a query without a text in its first columns. */
@@ -92,23 +80,19 @@ export function chooseListStatement({
   scopes,
   agent,
   contextId,
-}: Omit<TaskOverviewQuery, "limit">): PostgresStatement<ListOverviewParameters, OverviewRow> {
-  if (scopes) return contextId === undefined ? LIST_OVERVIEW_OF_SCOPES : LIST_OVERVIEW_OF_SCOPES_AND_CONTEXT;
-  if (contextId !== undefined) return LIST_OVERVIEW_OF_CONTEXT;
-  return agent === undefined ? LIST_OVERVIEW : LIST_OVERVIEW_OF_AGENT;
+}: Omit<TaskOverviewQuery, "limit">): PostgresStatement<
+  statements.ListOverviewParameters,
+  statements.OverviewRow
+> {
+  if (scopes)
+    return contextId === undefined
+      ? statements.LIST_OVERVIEW_OF_SCOPES
+      : statements.LIST_OVERVIEW_OF_SCOPES_AND_CONTEXT;
+  if (contextId !== undefined) return statements.LIST_OVERVIEW_OF_CONTEXT;
+  return agent === undefined ? statements.LIST_OVERVIEW : statements.LIST_OVERVIEW_OF_AGENT;
 }
 
-function toOverviewEntry(row: OverviewRow): TaskOverviewEntry {
-  return {
-    scope: toScope(row),
-    taskId: decodeIdentifier(row.task_id),
-    contextId: decodeIdentifier(row.context_id),
-    state: row.state as TaskState,
-    timestamp: row.status_time,
-    seq: row.seq,
-  };
-}
-
-function toScope({ tenant, principal, agent }: TaskScope): TaskScope {
-  return { tenant: decodeIdentifier(tenant), principal: decodeIdentifier(principal), agent };
+function toOverviewEntry(row: statements.OverviewRow): TaskOverviewEntry {
+  const { taskId, contextId, state, timestamp, seq } = row;
+  return { scope: toScope(row), taskId, contextId, state, timestamp, seq };
 }

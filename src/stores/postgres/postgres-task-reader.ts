@@ -1,48 +1,17 @@
-import type {
-  QueuedTurnData,
-  StoredTask,
-  TaskScope,
-  TurnRestartData,
-  UnfinishedTask,
-} from "../../engine/index.ts";
-import type { LogEvent, TaskState } from "../../protocol/index.ts";
-import type { PushConfigOwnerTask, PushSecretCipher } from "../push-secret-cipher.ts";
-import { iterateLoggedEvents } from "../logged-events.ts";
-import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
+import type { StoredTask, TaskListPage, TaskListQuery, TaskScope } from "../../engine/index.ts";
+import type { LogEvent } from "../../protocol/index.ts";
+import { iterateLoggedEvents, takeEventPage, type LogLines } from "../logged-events.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { restoreTask, restoreTaskWithoutArtifacts, type SnapshotRow } from "../restore-task.ts";
+import { STORED_TASK_STATES } from "../stored-task-states.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
-import { restoreStoredTask, toTaskContent } from "./restore-stored-task.ts";
 import { computeScopeKey } from "./scope-key.ts";
-import { FIND_MESSAGE } from "./statements/find-message.ts";
-import type { UnfinishedTaskRow } from "./statements/claim-tasks.ts";
-import { LOAD_TASK } from "./statements/load-task.ts";
-import { READ_EVENTS } from "./statements/read-events.ts";
+import * as statements from "./statements/tasks.ts";
 
-/** Columns that identify a scope. */
-interface ScopeRow {
-  readonly tenant: string;
-  readonly principal: string;
-  readonly agent: string;
-}
-
-export function decodeScopeRow({ tenant, principal, agent }: ScopeRow): TaskScope {
-  return {
-    tenant: decodeIdentifier(tenant),
-    principal: decodeIdentifier(principal),
-    agent: decodeIdentifier(agent),
-  };
-}
-
-export function decodeUnfinishedTaskRow(row: UnfinishedTaskRow): UnfinishedTask {
-  return {
-    scope: decodeScopeRow(row),
-    taskId: decodeIdentifier(row.task_id),
-    contextId: decodeIdentifier(row.context_id),
-    seq: row.seq,
-    state: row.state as TaskState,
-    timestamp: row.status_time,
-    ...(row.turn === null ? {} : { turn: JSON.parse(row.turn) as TurnRestartData }),
-  };
-}
+/** Largest number of tasks that the store counts. Counting all of a million tasks would take longer than the page. */
+export const MAX_COUNTED_POSTGRES_TASKS = 1000;
+/** Sorts after every status time. */
+export const END_OF_TIMES = "~";
 
 /** The id of the reading node, and the cipher for the secrets of webhooks. Both change when the store is opened. */
 interface ReadingNode {
@@ -61,34 +30,24 @@ export class PostgresTaskReader {
   }
 
   async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
-    const id = encodeIdentifier(taskId);
-    const rows = await this.#connection.query(LOAD_TASK, [
-      computeScopeKey(scope),
-      id,
-      this.#reading.getNode(),
-    ]);
+    const parameters = [computeScopeKey(scope), taskId, this.#reading.getNode()] as const;
+    const rows = await this.#connection.query(statements.LOAD_TASK, parameters);
     const head = rows.find(({ kind }) => kind === "task");
     if (!head) return undefined;
+    const cipher = this.#reading.getCipher();
     const queuedTurns = rows
       .filter(({ kind }) => kind === "queued")
       .toSorted((a, b) => a.seq - b.seq)
-      .map(({ text }) => this.#decodeQueuedTurn(text as string, { ...scope, taskId }));
+      .map(({ text }) => cipher.decodeTurn(text ?? "", { ...scope, taskId }));
+    const { snapshot, logRows } = toTaskContent(rows);
     return {
-      ...restoreStoredTask(toTaskContent(rows)),
+      ...restoreTask(snapshot, () => logRows),
       seq: head.seq,
       epoch: head.epoch ?? 0,
       awaitsRecovery: head.flag ?? false,
       ...(head.text === "other-node" ? { runsOnOtherNode: true } : {}),
       ...(queuedTurns.length > 0 ? { queuedTurns } : {}),
     };
-  }
-
-  /** If the secrets of the turn's webhook cannot be decrypted, the webhook keeps their encrypted form. */
-  #decodeQueuedTurn(json: string, task: PushConfigOwnerTask): QueuedTurnData {
-    const turn = JSON.parse(json) as QueuedTurnData;
-    if (!turn.webhook) return turn;
-    const { config, secretsError } = this.#reading.getCipher().open(turn.webhook, task);
-    return secretsError === undefined ? { ...turn, webhook: config } : turn;
   }
 
   async readEvents(
@@ -98,31 +57,70 @@ export class PostgresTaskReader {
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
     const maxBytes = Math.min(limit.maxBytes, Number.MAX_SAFE_INTEGER);
-    const rows = await this.#connection.query(READ_EVENTS, [
-      computeScopeKey(scope),
-      encodeIdentifier(taskId),
-      after,
-      limit.events,
-      maxBytes,
-    ]);
-    const events: LogEvent[] = [];
-    let bytes = 0;
-    for (const event of iterateLoggedEvents(rows, after)) {
-      // The store has deleted the events after `after`, and keeps only later events.
-      if (events.length === 0 && event.seq > after + 1) break;
-      events.push(event);
-      bytes += Buffer.byteLength(event.jsonText);
-      if (events.length >= limit.events || bytes > maxBytes) break;
-    }
-    return events;
+    const parameters = [computeScopeKey(scope), taskId, after, limit.events, maxBytes] as const;
+    const rows = await this.#connection.query(statements.READ_EVENTS, parameters);
+    return takeEventPage(iterateLoggedEvents(rows, after), after, limit);
   }
 
   async findMessage(
     scope: TaskScope,
     messageId: string,
   ): Promise<{ taskId: string; seq: number } | undefined> {
-    const parameters = [computeScopeKey(scope), encodeIdentifier(messageId)] as const;
-    const [row] = await this.#connection.query(FIND_MESSAGE, parameters);
-    return row && { taskId: decodeIdentifier(row.task_id), seq: row.seq };
+    const parameters = [computeScopeKey(scope), messageId] as const;
+    return (await this.#connection.query(statements.FIND_MESSAGE, parameters))[0];
   }
+
+  /** Lists committed tasks. The cost of a page does not depend on the number of stored tasks. */
+  async list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
+    const { contextId, status, statusSince = "", after, limit, maxBytes, includeArtifacts = false } = query;
+    const { LIST_TASKS, LIST_TASKS_OF_CONTEXT, COUNT_TASKS, COUNT_TASKS_OF_CONTEXT } = statements;
+    const scopeKey = computeScopeKey(scope);
+    const states = status === undefined ? STORED_TASK_STATES : [status];
+    const context: [contextId?: string] = contextId === undefined ? [] : [contextId];
+    const [rows, [counted]] = await Promise.all([
+      this.#connection.query(contextId === undefined ? LIST_TASKS : LIST_TASKS_OF_CONTEXT, [
+        scopeKey,
+        states,
+        statusSince,
+        after?.timestamp ?? END_OF_TIMES,
+        after?.taskId ?? "",
+        limit,
+        Math.min(maxBytes ?? Infinity, Number.MAX_SAFE_INTEGER),
+        includeArtifacts,
+        ...context,
+      ]),
+      this.#connection.query(contextId === undefined ? COUNT_TASKS : COUNT_TASKS_OF_CONTEXT, [
+        scopeKey,
+        states,
+        statusSince,
+        MAX_COUNTED_POSTGRES_TASKS,
+        ...context,
+      ]),
+    ]);
+    const page = rows.filter(({ kind }) => kind === "page").toSorted((a, b) => a.seq - b.seq);
+    const rowsByTask = Map.groupBy(rows, ({ key }) => key);
+    const shown = page.filter(({ flag }) => flag);
+    const tasks = shown.map(({ key }) => {
+      const { snapshot, logRows } = toTaskContent(rowsByTask.get(key) ?? []);
+      return includeArtifacts
+        ? restoreTask(snapshot, () => logRows).task
+        : restoreTaskWithoutArtifacts(snapshot, logRows);
+    });
+    return { tasks, hasMore: page.length > shown.length, total: counted?.count ?? 0 };
+  }
+}
+
+/** Selects the snapshot and the log rows among the rows of one task. The log rows are in the order of their events. */
+function toTaskContent(rows: readonly statements.StoredTaskRow[]): {
+  readonly snapshot: SnapshotRow | undefined;
+  readonly logRows: readonly LogLines[];
+} {
+  const snapshot = rows.find(({ kind }) => kind === "snapshot");
+  const logRows = rows
+    .filter(({ kind }) => kind === "log")
+    .map(({ seq, text }) => ({ seq, lines: text ?? "" }));
+  return {
+    snapshot: snapshot && { ...snapshot, json: snapshot.text ?? "" },
+    logRows: logRows.toSorted((a, b) => a.seq - b.seq),
+  };
 }

@@ -1,15 +1,14 @@
 import type { StoredTask, TaskScope } from "../../engine/index.ts";
 import { TaskTextIndexer } from "../task-text-indexer.ts";
+import { toScope } from "../task-owner-scope-key.ts";
 import { listTaskWords, type TextQuery } from "../task-words.ts";
-import { decodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
-import { decodeScopeRow } from "./postgres-task-reader.ts";
 import {
   FIND_QUEUED_TEXT,
   FIND_UNINDEXED_TASKS,
   SAVE_TEXT,
   type UnindexedTaskRow,
-} from "./statements/index-text.ts";
+} from "./statements/overview.ts";
 
 /** Number of tasks that one statement compares with the index. */
 const TASKS_PER_RANGE = 2_000;
@@ -48,7 +47,7 @@ export class PostgresTextIndex extends TaskTextIndexer {
       if (task)
         await this.#indexTask(
           task,
-          [task, ...repeated].map(({ queue_key }) => queue_key),
+          [task, ...repeated].map(({ queueKey }) => queueKey),
         );
     if (queued.length === limit) return true;
     if (this.#comparedThrough === undefined) return false;
@@ -60,11 +59,11 @@ export class PostgresTextIndex extends TaskTextIndexer {
     const rows = await this.#connection.query(FIND_UNINDEXED_TASKS, [after, TASKS_PER_RANGE]);
     for (const row of rows) if (row.key !== null) await this.#indexTask(row as UnindexedTaskRow, []);
     const [range] = rows;
-    this.#comparedThrough = range?.task_count === TASKS_PER_RANGE ? (range.last_key ?? undefined) : undefined;
+    this.#comparedThrough = range?.taskCount === TASKS_PER_RANGE ? (range.lastKey ?? undefined) : undefined;
   }
 
   async #indexTask(row: UnindexedTaskRow, queueKeys: readonly number[]): Promise<void> {
-    const stored = await this.#options.load(decodeScopeRow(row), decodeIdentifier(row.task_id));
+    const stored = await this.#options.load(toScope(row), row.taskId);
     // The deletion of a task removes the task from the queue.
     if (stored)
       await this.#connection.query(SAVE_TEXT, [

@@ -7,7 +7,7 @@ import { runTestSql } from "./postgres-server.fixture.ts";
 import { DEFAULT_POSTGRES_OPTIONS } from "./postgres-store-options.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
-import { FIND_LOST_LEASES } from "./statements/find-lost-leases.ts";
+import { FIND_LOST_LEASES } from "./statements/leases.ts";
 
 const { url, reason } = await findTestDatabase();
 

@@ -1,11 +1,14 @@
+import { encodeIdentifier } from "./encode-identifier.ts";
 import { encodeTextArray } from "./encode-text-array.ts";
 
-type ColumnType = "int" | "bigint" | "boolean" | "text" | "uuid" | "timestamptz";
+/** Texts can contain any character. The type `json` is a text that needs no encoding. */
+type ColumnType = "json" | "int" | "bigint" | "boolean" | "text" | "uuid" | "timestamptz";
 
 /** Names and types of the columns of rows that a statement receives as one array for each column. */
 export type RowColumns = Readonly<Record<string, ColumnType>>;
 
 interface ColumnValues {
+  readonly json: string | null;
   readonly int: number | null;
   readonly bigint: number | null;
   readonly boolean: boolean | null;
@@ -21,7 +24,9 @@ export type RowOf<Columns extends RowColumns> = {
 
 /** Renders a table expression for rows whose first array is parameter `firstParameter`. */
 export function renderRowsSql(columns: RowColumns, firstParameter: number): string {
-  const arrays = Object.values(columns).map((type, at) => `$${firstParameter + at}::${type}[]`);
+  const arrays = Object.values(columns).map(
+    (type, at) => `$${firstParameter + at}::${type === "json" ? "text" : type}[]`,
+  );
   return `unnest(${arrays.join(", ")}) AS given (${Object.keys(columns).join(", ")})`;
 }
 
@@ -32,9 +37,11 @@ export function encodeRows<Columns extends RowColumns>(
 ): unknown[] {
   return Object.entries(columns).map(([name, type]) => {
     const values = rows.map((row) => row[name]);
-    return type === "text"
-      ? encodeTextArray(values as (string | null)[])
-      : formatArrayLiteral(values as (number | boolean | string | null)[]);
+    if (type === "json") return encodeTextArray(values as (string | null)[]);
+    if (type !== "text") return formatArrayLiteral(values as (number | boolean | string | null)[]);
+    return encodeTextArray(
+      values.map((value) => (value === null ? null : encodeIdentifier(value as string))),
+    );
   });
 }
 

@@ -3,11 +3,10 @@ import { isTerminal } from "../../protocol/index.ts";
 import { findFirstReferencedSeq, omitReferencedContent } from "../artifact-references.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { toLogRows } from "../to-log-rows.ts";
-import { encodeIdentifier } from "./encode-identifier.ts";
 import type { RowOf } from "./row-columns.ts";
 import { computeScopeKey } from "./scope-key.ts";
 import type { NumberedAppend } from "./split-batch.ts";
-import type { APPEND_COLUMNS } from "./statements/append-batch.ts";
+import type { APPEND_COLUMNS } from "./statements/append.ts";
 
 /** The rows of all sections that a group of appends writes. */
 export type AppendRows = {
@@ -39,7 +38,7 @@ export function toAppendRows(appends: readonly NumberedAppend[], cipher: PushSec
     addSnapshotRow(rows, ordinal, append);
     addTurnRows(rows, ordinal, append, cipher);
     for (const { turnSeq, key, json } of append.steps ?? [])
-      rows.steps.push({ ordinal, turn_seq: turnSeq, key: encodeIdentifier(key), json });
+      rows.steps.push({ ordinal, turn_seq: turnSeq, key, json });
     addWebhookRows(rows, ordinal, append, cipher);
   }
   return rows;
@@ -62,7 +61,7 @@ function addTaskRow({ createdTasks, changedTasks }: AppendRows, ordinal: number,
   const row = {
     ordinal,
     scope: computeScopeKey(scope),
-    task_id: encodeIdentifier(taskId),
+    task_id: taskId,
     seq: expectedSeq + events.length,
     state: status.state,
     status_time: status.timestamp,
@@ -82,10 +81,10 @@ function addTaskRow({ createdTasks, changedTasks }: AppendRows, ordinal: number,
   }
   createdTasks.push({
     ...row,
-    tenant: encodeIdentifier(scope.tenant),
-    principal: encodeIdentifier(scope.principal),
-    agent: encodeIdentifier(scope.agent),
-    context_id: encodeIdentifier(contextId),
+    tenant: scope.tenant,
+    principal: scope.principal,
+    agent: scope.agent,
+    context_id: contextId,
     running: hasRunningTurn ?? false,
   });
 }
@@ -97,7 +96,7 @@ function addMessageRows({ messages }: AppendRows, ordinal: number, append: LogAp
     const entries = append.messages.filter((message) => message.messageId === messageId);
     const seq = Math.max(...entries.map((message) => message.seq));
     const isNew = entries.some((message) => !message.wasQueued);
-    messages.push({ ordinal, scope, message_id: encodeIdentifier(messageId), seq, is_new: isNew });
+    messages.push({ ordinal, scope, message_id: messageId, seq, is_new: isNew });
   }
 }
 
@@ -119,11 +118,10 @@ function addTurnRows(rows: AppendRows, ordinal: number, append: LogAppend, ciphe
   if (turn !== undefined) rows.turns.push({ ordinal, json: turn && JSON.stringify(turn) });
   if (!queueChange) return;
   const { added, removedThrough: through } = queueChange;
-  for (const { webhook, ...queued } of added) {
+  for (const queued of added) {
     // A turn that the append queues and removes has no row.
     if (through !== undefined && queued.position <= through) continue;
-    const sealed = webhook && cipher.seal(webhook, { ...scope, taskId });
-    const json = JSON.stringify(sealed ? { ...queued, webhook: sealed } : queued);
+    const json = cipher.encodeTurn(queued, { ...scope, taskId });
     rows.queuedTurns.push({ ordinal, position: queued.position, json });
   }
   if (through !== undefined) rows.dequeuedTurns.push({ ordinal, through });
@@ -146,9 +144,9 @@ function addWebhookRows(
       seq: append.expectedSeq + append.events.length,
       has_ended: isTerminal(append.status.state),
       leased: append.releasesLease !== true,
-      id: encodeIdentifier(config.id),
+      id: config.id,
       config: JSON.stringify(cipher.seal(config, { ...append.scope, taskId: append.taskId })),
-      version: encodeIdentifier(version),
+      version,
     });
   }
 }

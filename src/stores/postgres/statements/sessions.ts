@@ -1,8 +1,8 @@
-import { defineStatement, type PostgresStatement } from "../define-statement.ts";
+import { type PostgresStatement, defineStatement } from "../define-statement.ts";
 import { renderRowsSql } from "../row-columns.ts";
 
 /** Columns of the state values that a statement stores. A value whose `json` is NULL is deleted. */
-export const ADK_STATE_COLUMNS = { level: "text", name: "text", json: "text" } as const;
+export const ADK_STATE_COLUMNS = { level: "text", name: "text", json: "json" } as const;
 
 type SessionParameters = readonly [app: string, user: string, id: string];
 

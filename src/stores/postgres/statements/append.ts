@@ -1,4 +1,4 @@
-import { defineStatement, type PostgresStatement } from "../define-statement.ts";
+import { type PostgresStatement, defineStatement } from "../define-statement.ts";
 import { renderRowsSql } from "../row-columns.ts";
 
 /** Bytes that the store counts for the row and the index entries of a task, in addition to its content. */
@@ -40,18 +40,18 @@ export const APPEND_COLUMNS = {
     leased: "boolean",
     wake_at: "timestamptz",
   },
-  logRows: { ordinal: "int", seq: "bigint", lines: "text", has_only_artifacts: "boolean" },
+  logRows: { ordinal: "int", seq: "bigint", lines: "json", has_only_artifacts: "boolean" },
   snapshots: {
     ordinal: "int",
     seq: "bigint",
-    json: "text",
-    artifact_references: "text",
+    json: "json",
+    artifact_references: "json",
     first_referenced_seq: "bigint",
   },
   /** `json` is NULL if the append deletes the stored turn and all stored steps of the task. */
-  turns: { ordinal: "int", json: "text" },
-  steps: { ordinal: "int", turn_seq: "bigint", key: "text", json: "text" },
-  queuedTurns: { ordinal: "int", position: "bigint", json: "text" },
+  turns: { ordinal: "int", json: "json" },
+  steps: { ordinal: "int", turn_seq: "bigint", key: "text", json: "json" },
+  queuedTurns: { ordinal: "int", position: "bigint", json: "json" },
   dequeuedTurns: { ordinal: "int", through: "bigint" },
   webhooks: {
     ordinal: "int",
@@ -62,7 +62,7 @@ export const APPEND_COLUMNS = {
     has_ended: "boolean",
     leased: "boolean",
     id: "text",
-    config: "text",
+    config: "json",
     version: "text",
   },
 } as const;

@@ -1,4 +1,4 @@
-import { defineStatement, type PostgresStatement } from "../define-statement.ts";
+import { type PostgresStatement, defineStatement } from "../define-statement.ts";
 
 /** Reads the schema version. Fails if the database has no table of versions. */
 export const READ_SCHEMA_VERSION: PostgresStatement<readonly [], { readonly version: number }> =
