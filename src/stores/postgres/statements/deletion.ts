@@ -1,4 +1,4 @@
-import type { SweepClockRecord } from "../../../engine/index.ts";
+import type { SweepClockRecord } from "../../task-deletion-store.ts";
 import type { DeletableTaskRow } from "../../stored-rows.ts";
 import { type PostgresStatement, defineStatement } from "../define-statement.ts";
 import { TASK_ROW_BYTES } from "./append.ts";
