@@ -106,8 +106,14 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   {
     name: "next group of suspect turns at once",
     file: "src/engine/suspect-turns.ts",
-    find: "const GROUP_RUN_MS = 10_000;",
-    replace: "const GROUP_RUN_MS = 0;",
+    find: "this.#clock.schedule(ms, resolve);",
+    replace: "this.#clock.schedule(0, resolve);",
+  },
+  {
+    name: "lone turn that stays alone",
+    file: "src/engine/suspect-turns.ts",
+    find: "if (this.#lone) await this.#joinGroup(this.#lone);",
+    replace: "",
   },
 ];
 

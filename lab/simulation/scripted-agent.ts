@@ -28,6 +28,8 @@ const MAX_SLOW_CLEANUP_MS = 3000;
 /** Longest time in milliseconds for which an agent continues after it has asked its user. */
 const MAX_LINGER_MS = 20_000;
 
+const LONG_TURN_MS = 20_000;
+
 /** Number of pieces of output between two steps of `Run.once`. */
 const STEP_DISTANCE = 2;
 
@@ -80,6 +82,11 @@ function drawDeadly(seed: number, messageId: string): boolean {
   return new Chance(mixSeed(seed, 13, Number(messageId.slice(1)))).isTrue(0.1);
 }
 
+/** Returns true if the turn of a simulation with deadly turns takes longer than several groups of suspect turns. */
+function drawLong(seed: number, messageId: string): boolean {
+  return new Chance(mixSeed(seed, 14, Number(messageId.slice(1)))).isTrue(0.4);
+}
+
 /**
  * Creates an agent whose output depends only on the seed and on the message. `killProcess` ends the process, so that
  * nothing of it happens later.
@@ -117,6 +124,8 @@ export function createScriptedAgent(
         killProcess(messageId);
         await new Promise(() => {});
       }
+      // The turn is running when the next groups of suspect turns start.
+      if (isDeadly && drawLong(seed, messageId)) await sleep(LONG_TURN_MS);
       if (chance.isTrue(0.5)) yield { status: { state: "TASK_STATE_WORKING" } };
       const first = policy.afterRestart === "resume" ? countOutput(run, messageId) : 0;
       for (let position = first; position < length; position++) {

@@ -3,8 +3,8 @@ import type { LogAppend } from "../../src/engine/index.ts";
 /** Default of `limits.turnAttempts`. */
 const TURN_ATTEMPTS = 5;
 const SUSPECT_ATTEMPTS = 2;
-/** Time in milliseconds for which a node starts no other suspect turn, unless the turn ends. The clocks differ a little. */
-const GROUP_RUN_MS = 0.99 * 10_000;
+/** Time in milliseconds after which a node starts the next group, at least. The clocks of nodes have different rates. */
+const MIN_GROUP_RUN_MS = 0.99 * 2500;
 /** Number of processes that one turn may kill: those that count, and those of groups that halve. */
 const MAX_KILLS = 30;
 
@@ -12,7 +12,7 @@ interface Attempt {
   readonly taskId: string;
   readonly node: string;
   readonly startedAt: number;
-  /** True if another suspect turn started on the node at the same time, so that a death does not count. */
+  /** True if another suspect turn started on the node at the same time or later, so that a death does not count. */
   isShared: boolean;
 }
 
@@ -46,9 +46,9 @@ export class SuspectChecks {
 
   #recordSuspect(attempt: Attempt): void {
     for (const other of this.#suspects.values()) {
-      const isTogether = attempt.startedAt - other.startedAt < GROUP_RUN_MS;
-      if (other.node === attempt.node && other.taskId !== attempt.taskId && isTogether)
-        attempt.isShared = other.isShared = true;
+      if (other.node !== attempt.node || other.taskId === attempt.taskId) continue;
+      other.isShared = true;
+      if (attempt.startedAt - other.startedAt < MIN_GROUP_RUN_MS) attempt.isShared = true;
     }
     this.#suspects.set(attempt.taskId, attempt);
   }

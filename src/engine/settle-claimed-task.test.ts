@@ -241,6 +241,32 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     expect(failed.map(({ id }) => id)).toEqual([poison.taskId]);
   });
 
+  it("fails only the turn that kills each process, although a longer turn started alone before it [E17]", async () => {
+    const store = new MemoryStore();
+    let lastId = 0;
+    const generateId = (): string => String(++lastId).padStart(4, "0");
+    const before = createProcessFixture({ store, agent: createAgent(), generateId });
+    for (const text of ["poison", "long"])
+      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
+    await before.agent.waitForRun(1);
+    await flushEventLoopForTest();
+    // Each process dies when the poison runs. The long turn never ends.
+    for (let process = 0; process < 6; process++) {
+      const { engine, agent, clock } = createProcessFixture({ store, agent: createAgent() });
+      await engine.open();
+      await flushEventLoopForTest();
+      const isDead = agent.runs.some(({ run }) => getText(run.message.parts) === "poison");
+      if (!isDead) clock.advance(2500);
+      await flushEventLoopForTest();
+    }
+    const last = createProcessFixture({ store, agent: createAgent() });
+    await last.engine.open();
+    const tasks = await Promise.all(
+      before.agent.runs.map(({ run }) => last.engine.getTask({ id: run.taskId }, alice)),
+    );
+    expect(tasks.map(({ status }) => status.state)).toEqual(["TASK_STATE_FAILED", "TASK_STATE_WORKING"]);
+  });
+
   it("can be canceled at once while it waits for other turns whose processes died [E17]", async () => {
     const store = new MemoryStore();
     const before = createProcessFixture({ store, agent: createAgent() });

@@ -7,12 +7,18 @@ import { countFailedAttempts, excuseAttempt } from "./turn-restart-data.ts";
 const SUSPECT_ATTEMPTS = 2;
 /** Time in milliseconds for which a group of suspect turns runs before the next group starts. */
 const GROUP_RUN_MS = 10_000;
+/** First and longest time in milliseconds for which a turn runs alone. The time doubles for each run that it has outlived. */
+const LONE_RUN_MS = 2500;
+const MAX_LONE_RUN_MS = 40_000;
 
 /** A claimed task with the turn that its node ran when the node died. */
 type TaskWithTurn = ClaimedTask & { readonly turn: NonNullable<ClaimedTask["turn"]> };
 
 /** Starts suspect turns. Resolves with promises for the ends of the turns, once the turns have started. Never rejects. */
 type GroupStarter = (group: readonly ClaimedTask[]) => Promise<readonly Promise<void>[]>;
+
+/** Persists that other turns start while a turn may be running that has started alone (`joinGroup`). Never rejects. */
+type GroupJoiner = (lone: ClaimedTask) => Promise<void>;
 
 /** Returns true if the turn of the task may have killed its node. */
 export function isSuspect(task: ClaimedTask): task is TaskWithTurn {
@@ -25,19 +31,24 @@ export function isSuspect(task: ClaimedTask): task is TaskWithTurn {
  * and healthy turns would fail together with the turn that kills the node. Therefore, the death of a node counts only
  * for a turn that started alone. The members of a group that died start again in groups of at most half its size, until
  * a turn that kills its node is alone. A new group starts when the turns of the group before have ended, or have run for
- * ten seconds.
+ * ten seconds. A turn that is alone runs for 2.5 seconds before the next group starts, and then its death no longer
+ * counts. This time doubles with each such death, up to 40 seconds, because the turn may be the one that kills its node.
  */
 export class SuspectTurnQueue {
   readonly #clock: Clock;
   readonly #start: GroupStarter;
+  readonly #joinGroup: GroupJoiner;
   readonly #waiting = new Map<string, TaskWithTurn>();
   /** Size of the groups of turns that have not been in a group before. */
   #firstGroupSize = 0;
   #isRunning = false;
+  /** Turn of the last group, if the turn has started alone. */
+  #lone: ClaimedTask | undefined;
 
-  constructor(clock: Clock, start: GroupStarter) {
+  constructor(clock: Clock, start: GroupStarter, joinGroup: GroupJoiner) {
     this.#clock = clock;
     this.#start = start;
+    this.#joinGroup = joinGroup;
   }
 
   /** Number of turns that have not started. */
@@ -74,9 +85,15 @@ export class SuspectTurnQueue {
   async #startNextGroup(): Promise<void> {
     const group = this.#takeNextGroup();
     this.#isRunning = group.length > 0;
-    if (!this.#isRunning) return;
+    const [first] = group;
+    if (!first) return;
+    if (this.#lone) await this.#joinGroup(this.#lone);
+    this.#lone = group.length === 1 ? first : undefined;
+    const runMs = this.#lone
+      ? Math.min(LONE_RUN_MS * 2 ** (first.turn.outlivedRuns ?? 0), MAX_LONE_RUN_MS)
+      : GROUP_RUN_MS;
     const ends = await this.#start(group.map((task) => toGroupMember(task, group.length)));
-    void this.#waitAtMost(Promise.all(ends)).then(() => this.#startNextGroup());
+    void this.#waitAtMost(Promise.all(ends), runMs).then(() => this.#startNextGroup());
   }
 
   /**
@@ -99,10 +116,10 @@ export class SuspectTurnQueue {
     return group;
   }
 
-  async #waitAtMost(end: Promise<unknown>): Promise<void> {
+  async #waitAtMost(end: Promise<unknown>, ms: number): Promise<void> {
     let cancelTimer: (() => void) | undefined;
     const timeout = new Promise<void>((resolve) => {
-      cancelTimer = this.#clock.schedule(GROUP_RUN_MS, resolve);
+      cancelTimer = this.#clock.schedule(ms, resolve);
     });
     await Promise.race([end, timeout]);
     cancelTimer?.();

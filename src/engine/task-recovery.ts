@@ -68,7 +68,11 @@ export class TaskRecovery {
 
   constructor(context: Omit<TaskRecoveryDependencies, "isStopped">) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
-    this.#suspectTurns = new SuspectTurnQueue(context.clock, (group) => this.#startSuspectTurns(group));
+    this.#suspectTurns = new SuspectTurnQueue(
+      context.clock,
+      (group) => this.#startSuspectTurns(group),
+      (lone) => this.#joinGroup(lone),
+    );
     this.#leases = context.store.turns ?? new ProcessLeases(context.store);
     const { waitingTurnPollMs: pollMs } = this.#leases;
     if (pollMs !== undefined)
@@ -335,6 +339,13 @@ export class TaskRecovery {
       const turn = tasks.find(scope, taskId)?.currentTurn;
       return turn ? new Promise((resolve) => turn.onEnd(resolve)) : Promise.resolve();
     });
+  }
+
+  async #joinGroup({ scope, taskId }: TaskLease): Promise<void> {
+    const task = this.#context.tasks.find(scope, taskId);
+    task?.currentTurn?.joinGroup(task);
+    // The task reports a commit that fails, and ends the turn.
+    await task?.waitForCommit().catch(() => {});
   }
 
   async #recoverAll(claimed: readonly ClaimedTask[]): Promise<void> {

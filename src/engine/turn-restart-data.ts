@@ -18,6 +18,8 @@ export interface TurnRestartData {
   readonly excusedAttempts?: number;
   /** Number of suspect turns that this node started together with this attempt. Default: the turn was not suspect. */
   readonly groupSize?: number;
+  /** Number of attempts in which this suspect turn was alone, before others started while it was running. Default: 0. */
+  readonly outlivedRuns?: number;
   /** Time in milliseconds since 1970 before which no attempt has to start. Default: the next attempt starts at once. */
   readonly wakeAt?: number;
   readonly request: Omit<SendMessageRequest, "message">;
@@ -52,14 +54,15 @@ export interface PersistableTurn {
   readonly attempt: number;
   readonly excusedAttempts: number;
   readonly groupSize: number | undefined;
+  readonly outlivedRuns: number;
   readonly span: { readonly traceparent: string } | undefined;
   /** Time in milliseconds since 1970 at which the span began. */
   readonly spanStartedAt: number | undefined;
 }
 
 export function toTurnRestartData(turn: PersistableTurn, seq: number): TurnRestartData {
-  const { request, serviceParameters, caller, attempt, excusedAttempts, groupSize, span, spanStartedAt } =
-    turn;
+  const { request, serviceParameters, caller, attempt, span, spanStartedAt } = turn;
+  const { excusedAttempts, groupSize, outlivedRuns } = turn;
   const { tenant, configuration = {}, metadata } = request;
   const { taskPushNotificationConfig: _secrets, ...publicConfiguration } = configuration;
   const {
@@ -77,6 +80,7 @@ export function toTurnRestartData(turn: PersistableTurn, seq: number): TurnResta
     attempt,
     ...(excusedAttempts > 0 ? { excusedAttempts } : {}),
     ...(groupSize === undefined ? {} : { groupSize }),
+    ...(outlivedRuns > 0 ? { outlivedRuns } : {}),
     request: {
       configuration: publicConfiguration,
       ...(tenant === undefined ? {} : { tenant }),
@@ -104,6 +108,16 @@ export function excuseAttempt({ groupSize: _ended, ...turn }: TurnRestartData): 
   return { ...turn, excusedAttempts: (turn.excusedAttempts ?? 0) + 1 };
 }
 
+/**
+ * Returns the changed data of a suspect turn that was alone, once others start while it is running. A death of the node
+ * then does not count, as in a group of two.
+ */
+export function joinGroup({
+  outlivedRuns = 0,
+}: Pick<TurnRestartData, "outlivedRuns">): Required<Pick<TurnRestartData, "groupSize" | "outlivedRuns">> {
+  return { groupSize: 2, outlivedRuns: outlivedRuns + 1 };
+}
+
 /** Returns the number of attempts at a turn that count as failed, because their node died. */
 export function countFailedAttempts({ attempt, excusedAttempts = 0 }: TurnRestartData): number {
   return attempt - excusedAttempts;
@@ -129,7 +143,7 @@ export function restoreCaller(
  */
 export interface QueuedTurnData extends Omit<
   TurnRestartData,
-  "seq" | "attempt" | "groupSize" | "runTraceparent" | "runStartedAt"
+  "seq" | "attempt" | "groupSize" | "outlivedRuns" | "runTraceparent" | "runStartedAt"
 > {
   /** Position in the task's queue. Positions increase, and a task never reuses the position of a queued turn. */
   readonly position: number;

@@ -23,7 +23,7 @@ import type { FinishedStep, TaskStore } from "./task-store.ts";
 import { sleepUntil, TurnSteps } from "./turn-steps.ts";
 import type { TurnTimer, TurnWatch } from "./turn-limits.ts";
 import { toTaskEventFromAgent } from "./to-task-event.ts";
-import { excuseAttempt, toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
+import { excuseAttempt, joinGroup, toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
 import type { RestartedTurnArtifactRewriter } from "./turn-start.ts";
 
 /**
@@ -60,7 +60,9 @@ export interface TurnRequest {
 }
 
 /** The members of the persisted data that count the attempts at a turn, including the current attempt. */
-export type TurnAttempt = Partial<Pick<TurnRestartData, "attempt" | "excusedAttempts" | "groupSize">>;
+export type TurnAttempt = Partial<
+  Pick<TurnRestartData, "attempt" | "excusedAttempts" | "groupSize" | "outlivedRuns">
+>;
 
 const FIRST_ATTEMPT: TurnAttempt = {};
 
@@ -149,7 +151,8 @@ export class Turn {
   /** Number of earlier attempts that do not count as failed. */
   readonly excusedAttempts: number;
   /** Number of suspect turns that started together with this attempt, or `undefined` if the turn is not suspect. */
-  readonly groupSize: number | undefined;
+  groupSize: number | undefined;
+  outlivedRuns: number;
   /** The span of the agent's run. Undefined if runs are not traced, and while the turn waits in a queue. */
   span: RunSpan | undefined;
   /** Time in milliseconds since 1970 at which the span of a persisted turn began. */
@@ -186,7 +189,7 @@ export class Turn {
     context: TurnDependencies,
     { request, caller, serviceParameters }: TurnRequest,
     message: Message,
-    { attempt = 1, excusedAttempts = 0, groupSize }: TurnAttempt = FIRST_ATTEMPT,
+    { attempt = 1, excusedAttempts = 0, groupSize, outlivedRuns = 0 }: TurnAttempt = FIRST_ATTEMPT,
   ) {
     this.#context = context;
     this.request = request;
@@ -196,6 +199,7 @@ export class Turn {
     this.attempt = attempt;
     this.excusedAttempts = excusedAttempts;
     this.groupSize = groupSize;
+    this.outlivedRuns = outlivedRuns;
   }
 
   /** True if the agent has finished or its output is ignored. */
@@ -510,6 +514,13 @@ export class Turn {
     }
     await task.waitForCommit();
     if (!this.#hasEnded) this.run(task, startTask);
+  }
+
+  /** Persists that other suspect turns start while this turn is running, which has started alone. */
+  joinGroup(task: TaskOfTurn): void {
+    if (this.groupSize !== 1 || this.#hasEnded || !this.startPoint) return;
+    Object.assign(this, joinGroup(this));
+    task.commitTurnStart(this.toRestartData(this.startPoint.seq), this.#steps);
   }
 
   async #sleepAndRunNextAttempt(
