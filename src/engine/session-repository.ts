@@ -86,6 +86,8 @@ export interface SessionStore {
   /** Display name of the store. */
   readonly name: string;
   readonly sessionRepository?: SessionRepository;
+  /** Whether a later process reads what the store has stored, so that it can continue interrupted turns. Default: false. */
+  readonly isDurable?: boolean;
 }
 
 export interface SessionPage {

@@ -125,6 +125,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   cards: { parts: { protocol: "whole", "base/usage-checks": "whole" }, packages: ["get-east-asian-width"] },
   "cards/roles": {
     parts: {
+      "base/data-structures": "whole",
       protocol: "whole",
       "base/usage-checks": "whole",
       "observe/logging": "whole",

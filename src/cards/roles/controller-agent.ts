@@ -1,24 +1,20 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, AgentEvent, Caller, Run } from "../../engine/index.ts";
-import {
-  type MessageCard,
-  type ErrorCard,
-  generateFlowDiagram,
-  type QueryCard,
-  type ResultCard,
-} from "../index.ts";
+import type { Agent, AgentDescription, AgentEvent, Caller, Run, SessionStore } from "../../engine/index.ts";
+import { type MessageCard, type ErrorCard, generateFlowDiagram, type ResultCard } from "../index.ts";
 import { type JsonObject, type Task, getText } from "../../protocol/index.ts";
 import { systemClock } from "./a2a/system-clock.ts";
-import { ResumableWork, type TaskUpdateEvent } from "./a2a/resumable-work.ts";
-import { ResumableWorkRegistry, type WaitingTaskLimits } from "./a2a/resumable-work-registry.ts";
+import { DurableTurn, findWaitingState, type TaskUpdateEvent } from "./a2a/durable-turn.ts";
 import { omitUndefined } from "./a2a/omit-undefined.ts";
 import { formatCardText } from "./a2a/card-event-encoder.ts";
 import { formatError } from "./a2a/format-error.ts";
+import { toCancellationAbortReason } from "./a2a/stop-reason.ts";
 import type { Controller, ControllerSolveRequest } from "./controller.ts";
 
 /** Options for `createControllerAgent`. */
-export interface ControllerAgentOptions
-  extends WaitingTaskLimits, Pick<ControllerSolveRequest, "to" | "dataset" | "context" | "deadlineMs"> {
+export interface ControllerAgentOptions extends Pick<
+  ControllerSolveRequest,
+  "to" | "dataset" | "context" | "deadlineMs"
+> {
   /** Controller that sends the user's problems to roles. */
   readonly controller: Controller;
   /** Name of the A2A agent. Default: `controller`. */
@@ -28,27 +24,22 @@ export interface ControllerAgentOptions
 
 const assertKnownOptions = defineOptionNames<ControllerAgentOptions>()(
   "createControllerAgent",
-  "answerTimeoutMs context controller dataset deadlineMs description maxWaitingTasks name to",
+  "context controller dataset deadlineMs description name to",
 );
-
-/** A problem that a user submitted as plain text. */
-interface ActiveProblem {
-  readonly work: ResumableWork<string>;
-}
 
 /**
  * Creates an A2A agent that passes problems from users to a controller. The agent treats each plain text
  * message as a problem. For each message card between the roles, the agent reports one line of text as
  * progress. The artifact `answer` contains the final answer, and the artifact `flow` contains a diagram of
- * the message cards. The agent forwards queries from the roles to the user.
+ * the message cards. The agent forwards queries from the roles to the user. After a restart, the agent continues with
+ * the running tasks of the roles.
  */
 export function createControllerAgent(options: ControllerAgentOptions): Agent {
   assertKnownOptions(options);
   const { name = "controller", description = "Solves problems with a planner and its solvers." } = options;
-  const { to, dataset, context, deadlineMs } = options;
-  const defaults = omitUndefined({ to, dataset, context, deadlineMs });
-  const problems = new ResumableWorkRegistry<string, ActiveProblem>(systemClock, options);
+  let store: SessionStore | undefined;
   return {
+    afterRestart: "resume",
     describe: (): AgentDescription => ({
       name,
       description,
@@ -57,67 +48,72 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
       defaultOutputModes: ["text/plain"],
       skills: [{ id: "solve", name: "Solve", description, tags: ["cards", "solve"] }],
     }),
-    async *execute(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
-      const text = getText(run.message.parts);
-      const known = problems.find(run.taskId);
-      if (!known && (run.task.history?.length ?? 0) > 1) {
-        yield createStatusUpdate(
-          "TASK_STATE_FAILED",
-          "The server restarted and lost this problem. Send the problem again.",
-        );
-        return;
-      }
-      known?.work.resolveQuestion(text);
-      yield* problems.streamTurnEvents(known ?? begin(run, text), run);
+    useStore: (served) => void (store = served),
+    onTaskCanceled(task: Task, _caller: Caller, metadata: JsonObject): void {
+      const { problem } = (findWaitingState(task)?.question ?? {}) as Partial<OpenQuestion>;
+      const signal = AbortSignal.abort(toCancellationAbortReason(metadata));
+      if (problem) void options.controller.solve({ ...problem, signal });
     },
-    onTaskCanceled: ({ id }: Task, _caller: Caller, metadata: JsonObject) =>
-      problems.stopAndRemoveWork(id, metadata),
-  };
-
-  function begin({ taskId, contextId, traceparent }: Run, task: string): ActiveProblem {
-    const stop = new AbortController();
-    const work = new ResumableWork<string>(() => stop.abort());
-    const active = problems.register(taskId, { work });
-    void solve(taskId, active, stop.signal, { task, contextId, ...omitUndefined({ traceparent }) });
-    return active;
-  }
-
-  async function solve(
-    taskId: string,
-    active: ActiveProblem,
-    signal: AbortSignal,
-    problem: Pick<ControllerSolveRequest, "task" | "contextId" | "traceparent">,
-  ): Promise<void> {
-    const { work } = active;
-    const ask = (query: QueryCard): Promise<string> =>
-      problems.askQuestion(
-        taskId,
-        active,
-        createStatusUpdate("TASK_STATE_INPUT_REQUIRED", formatCardText(query)),
-        signal,
+    async *execute(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
+      const turn = new DurableTurn(run, systemClock, store);
+      const stop = new AbortController();
+      yield* turn.stream(
+        () => solve(turn, options, stop.signal),
+        (reason) => stop.abort(reason),
       );
-    try {
-      const { reply, cards } = await options.controller.solve({
-        ...defaults,
-        ...problem,
-        relay: "full",
-        signal,
-        onCard: (card) => work.emit(createStatusUpdate("TASK_STATE_WORKING", formatCardLine(card))),
-        answerQuery: async (query) => ({ result: await ask(query) }),
-      });
-      for (const event of createFinalTaskUpdates(reply, cards, signal.aborted)) work.emit(event);
-    } catch (error) {
-      // The problem does not form a valid task card. For example, its text is too long.
-      work.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
-    }
-    problems.endWorkAndScheduleRemoval(taskId, active);
+    },
+  };
+}
+
+/** State of a problem that waits for an answer of the user. */
+interface OpenQuestion {
+  /** Key of the step that receives the answer. */
+  readonly answerKey: string;
+  readonly problem: ControllerSolveRequest;
+}
+
+async function solve(turn: DurableTurn, options: ControllerAgentOptions, signal: AbortSignal): Promise<void> {
+  const { to, dataset, context, deadlineMs, controller } = options;
+  const { contextId, message, task, traceparent } = turn.run;
+  const [request = message] = task.history ?? [];
+  const problem: ControllerSolveRequest = {
+    ...omitUndefined({ to, dataset, context, deadlineMs, traceparent }),
+    task: getText(request.parts),
+    contextId,
+    relay: "full",
+  };
+  const { answerKey } = (turn.question ?? {}) as Partial<OpenQuestion>;
+  if (answerKey !== undefined) await turn.once(answerKey, () => getText(message.parts));
+  try {
+    let prepared = await turn.once("problem", () => controller.prepare(problem));
+    const { reply, cards } = await controller.solve({
+      ...problem,
+      prepared,
+      signal,
+      onCard: (card) => turn.emit(createStatusUpdate("TASK_STATE_WORKING", formatCardLine(card), card)),
+      onTaskCreated: (taskId) => void (prepared = { ...prepared, taskId }),
+      async answerQuery(query) {
+        const answerKey = `answer ${query.metadata.card_id}`;
+        const update = createStatusUpdate("TASK_STATE_INPUT_REQUIRED", formatCardText(query));
+        const question: OpenQuestion = { answerKey, problem: { ...problem, prepared } };
+        return { result: await turn.once(answerKey, () => turn.ask(update, question, 1)) };
+      },
+    });
+    for (const event of createFinalTaskUpdates(reply, cards, signal.aborted))
+      turn.emit(turn.addEndMetadata(event));
+  } catch (error) {
+    signal.throwIfAborted();
+    // The problem does not form a valid task card. For example, its text is too long.
+    turn.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
   }
 }
 
 type TaskUpdateState = Extract<TaskUpdateEvent, { status: unknown }>["status"]["state"];
 
-function createStatusUpdate(state: TaskUpdateState, text: string): TaskUpdateEvent {
-  return { status: { state, message: { parts: [{ text }] } } };
+/** Returns a status with a text. The status about a message card has the id of the card. */
+function createStatusUpdate(state: TaskUpdateState, text: string, card?: MessageCard): TaskUpdateEvent {
+  const messageId = card?.metadata.card_id;
+  return { status: { state, message: { ...omitUndefined({ messageId }), parts: [{ text }] } } };
 }
 
 function createFinalTaskUpdates(

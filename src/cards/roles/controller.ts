@@ -12,11 +12,10 @@ import {
   type TaskCard,
   toCardParts,
 } from "../index.ts";
-import { type CardRelayAndTraceMetadata, createChildTraceparent } from "../index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { createQueryAnswerCard, getQueryAnswerOrReportError } from "./a2a/query-answer-card.ts";
 import { CardJournal } from "./a2a/card-journal.ts";
-import { deliverCard } from "./a2a/card-delivery.ts";
+import { deliverCard, prepareDelivery } from "./a2a/card-delivery.ts";
 import { type RoleRuntimeOptions, createRoleRuntime } from "./a2a/role-runtime.ts";
 import { omitUndefined } from "./a2a/omit-undefined.ts";
 import type { QueryAnswer } from "./role.ts";
@@ -75,6 +74,24 @@ export interface ControllerSolveRequest {
    * Callback that receives the id of the A2A task when the task is created. `sendControl` requires this id.
    */
   readonly onTaskCreated?: (taskId: string) => void;
+  /**
+   * Result of `prepare` for this problem. A process that stores the result before the call can call `solve` again after
+   * a restart, and continues with the same tasks instead of new ones.
+   */
+  readonly prepared?: PreparedProblem;
+}
+
+/** A problem with its ids, as JSON. See `Controller.prepare`. */
+export interface PreparedProblem {
+  readonly card: TaskCard;
+  /** W3C `traceparent` of the A2A message. */
+  readonly traceparent: string;
+  /** Time in milliseconds since 1970 at which the deadline begins. */
+  readonly createdAt: number;
+  /** Id of the A2A context of all tasks of the problem. */
+  readonly contextId: string;
+  /** Id of the role's A2A task, if it is known. If the signal is aborted, `solve` cancels the task. */
+  readonly taskId?: string | undefined;
 }
 
 /** The result of `Controller.solve`. */
@@ -89,6 +106,11 @@ export interface ControllerSolveResult {
 
 /** Controller that sends problems to roles, and control cards while the roles work. */
 export interface Controller {
+  /**
+   * Creates the task card and the ids of a problem, without sending the card. Throws `INVALID_PARAMS` if the problem
+   * cannot be converted to a valid task card.
+   */
+  prepare(problem: ControllerSolveRequest): PreparedProblem;
   /**
    * Sends a problem to a role and resolves with the role's reply. If the role or the transport fails, the
    * promise resolves with an error card. Rejects with `INVALID_PARAMS` only if the problem cannot be
@@ -123,29 +145,36 @@ export function createController(options: ControllerOptions): Controller {
     return runtime.protocol.createTaskCard(context ? { ...card, context } : card);
   };
 
+  const createJournal = (
+    card: TaskCard,
+    { relay = "none", traceparent }: ControllerSolveRequest,
+    listener?: ConstructorParameters<typeof CardJournal>[3],
+  ): CardJournal =>
+    new CardJournal(runtime, card, { relay, hops: 0, traceparent, runId: card.metadata.run_id }, listener);
+
+  const prepare: Controller["prepare"] = (problem) => {
+    const card = createProblemCard(problem);
+    const contextId = problem.contextId ?? runtime.newId();
+    return { ...prepareDelivery(card, createJournal(card, problem)), contextId };
+  };
+
   return {
+    prepare,
     async solve(problem) {
-      const { relay = "none", onCard, onTaskCreated, signal = new AbortController().signal } = problem;
+      const { onCard, onTaskCreated, signal = new AbortController().signal } = problem;
       const { answerQuery = options.answerQuery } = problem;
       const seen: MessageCard[] = [];
       const recordExchange = (card: MessageCard): void => {
         seen.push(card);
         onCard?.(card);
       };
-      const card = createProblemCard(problem);
-      const traceparent = createChildTraceparent(problem.traceparent);
-      const envelope: CardRelayAndTraceMetadata = {
-        relay,
-        hops: 0,
-        traceparent,
-        runId: card.metadata.run_id,
-      };
-      const journal = new CardJournal(runtime, card, envelope, { onCard: recordExchange });
+      const prepared = problem.prepared ?? prepare(problem);
+      const { card } = prepared;
+      const journal = createJournal(card, problem, { onCard: recordExchange });
       let createdTaskId: string | undefined;
-      const reply = await deliverCard({
-        card,
+      const delivered = deliverCard({
+        ...prepared,
         journal,
-        contextId: problem.contextId ?? runtime.newId(),
         signal,
         deadlineMs: problem.deadlineMs ?? runtime.deadlineMs,
         answerQuery: async (query) =>
@@ -160,7 +189,7 @@ export function createController(options: ControllerOptions): Controller {
           onTaskCreated?.(taskId);
         },
       });
-      if (createdTaskId !== undefined) activeProblems.delete(createdTaskId);
+      const reply = await delivered.finally(() => activeProblems.delete(createdTaskId ?? ""));
       return { reply, cards: seen, taskId: createdTaskId };
     },
 

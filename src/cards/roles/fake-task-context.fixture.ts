@@ -155,7 +155,7 @@ export class FakeTaskContext implements TaskContext {
     );
   }
 
-  takeControlCards(): ControlCard[] {
+  async takeControlCards(): Promise<ControlCard[]> {
     const taken = this.#controlCards;
     this.#controlCards = [];
     return taken;

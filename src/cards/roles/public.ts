@@ -24,6 +24,7 @@ export {
   createController,
   type ControllerSolveRequest,
   type ControllerSolveResult,
+  type PreparedProblem,
 } from "./controller.ts";
 export { type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve-roles.ts";
 export { createControllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";

@@ -44,7 +44,13 @@ export interface QueryAnswer {
 
 /** The outcome of a task, either a result or an error. */
 export type TaskOutcome =
-  | { readonly result: string; readonly status: ResultCardStatus; readonly metadata?: CardMetadata }
+  | {
+      readonly result: string;
+      readonly status: ResultCardStatus;
+      readonly metadata?: CardMetadata;
+      /** Type of the reply, which is `result` or a custom type whose `isTerminal` is true. Default: `result`. */
+      readonly type?: string;
+    }
   | {
       readonly error: string;
       readonly errorType: CoreCardErrorType | (string & {});
@@ -99,7 +105,7 @@ export interface TaskContext {
    * Removes and returns all control cards that have arrived, for example `budget`. The control card `stop`
    * aborts `signal` and is never returned.
    */
-  takeControlCards(): ControlCard[];
+  takeControlCards(): Promise<ControlCard[]>;
   /**
    * Resolves when a new control card has arrived, for example the control card that ends a pause. Rejects
    * with the abort reason of `signal`.

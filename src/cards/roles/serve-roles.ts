@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer, type ListenOptions, type Server, type ServerOptions } from "../../server/index.ts";
-import type { RoleTarget } from "./a2a/role-client-pool.ts";
+import type { RoleTarget } from "./a2a/role-runtime.ts";
 import { createRoleAgent, type RoleAgentOptions } from "./a2a/role-agent.ts";
 import type { Role } from "./role.ts";
 
@@ -30,7 +30,7 @@ export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "age
 
 const assertKnownOptions = defineOptionNames<ServeRolesOptions>()(
   "serveRoles",
-  "answerTimeoutMs clock connectOptions deadlineMs graceMs listenOptions maxWaitingTasks newId",
+  "clock connectOptions deadlineMs graceMs listenOptions newId",
   "observer protocol recorder requireCards roleTargets roles serverLayout serverOptions",
 );
 

@@ -25,19 +25,45 @@ import {
   encodeCardRelayAndTraceMetadata,
 } from "../../index.ts";
 import type { CardJournal } from "./card-journal.ts";
-import {
-  createErrorReplyCard,
-  parseReplyCard,
-  findRelayedCard,
-  collectRelayedCards,
-} from "./parse-reply-card.ts";
+import { createErrorReplyCard, parseReplyCard, collectCardsInHistory } from "./parse-reply-card.ts";
+import { findReadableCard } from "./incoming-card.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
-import { computeGracePeriods, isStopCausedByTimeout, getStopCardParameters } from "./stop-reason.ts";
+import {
+  computeGracePeriods,
+  isStopCausedByTimeout,
+  getStopCardParameters,
+  TurnContinuesError,
+} from "./stop-reason.ts";
+
+/**
+ * A message card to deliver. A later process that delivers the same card continues the task of the recipient, because
+ * the A2A message is the same.
+ */
+export interface CardToDeliver {
+  readonly card: TaskCard | QueryCard;
+  /** W3C `traceparent` of the A2A messages. */
+  readonly traceparent: string;
+  /** Time in milliseconds since 1970 at which the time limit begins. */
+  readonly createdAt: number;
+  /** Id of the recipient's task, if it is known. A stopped delivery cancels the task. */
+  readonly taskId?: string | undefined;
+}
+
+export function prepareDelivery<C extends TaskCard | QueryCard>(
+  card: C,
+  journal: CardJournal,
+): CardToDeliver & { card: C } {
+  const { routingMetadata, runtime } = journal;
+  return {
+    card,
+    traceparent: createChildTraceparent(routingMetadata.traceparent),
+    createdAt: runtime.clock.now(),
+  };
+}
 
 /** Options for `deliverCard`. */
-interface CardDeliveryOptions {
-  readonly card: TaskCard | QueryCard;
+interface CardDeliveryOptions extends CardToDeliver {
   readonly journal: CardJournal;
   /**
    * Id of the A2A context that all tasks of the problem share. The context id is sent only to agents that
@@ -49,7 +75,8 @@ interface CardDeliveryOptions {
   readonly parentTaskId?: string | undefined;
   /**
    * Signal that cancels the recipient's task. If the abort reason is a control card, the delivery forwards
-   * the card's parameters to the recipient.
+   * the card's parameters to the recipient. If the reason is a `TurnContinuesError`, the recipient continues, and the
+   * delivery rejects.
    */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number | undefined;
@@ -68,8 +95,8 @@ const MAX_QUERIES_PER_DELIVERED_CARD = 16;
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /**
- * Sends a message card to a recipient and resolves with the final reply. The promise never rejects, because
- * the delivery converts failures to error cards. After a stop or a deadline, the delivery cancels the
+ * Sends a message card to a recipient and resolves with the final reply. The delivery converts failures to error
+ * cards. After a stop or a deadline, the delivery cancels the
  * recipient's task. If the recipient does not reply in time, the delivery creates an error card.
  */
 export function deliverCard(options: CardDeliveryOptions): Promise<ResultCard | ErrorCard> {
@@ -80,35 +107,42 @@ class CardDelivery {
   readonly #options: CardDeliveryOptions;
   readonly #streamAbort = new AbortController();
   readonly #createdTask = Promise.withResolvers<{ readonly client: A2AClient; readonly taskId: string }>();
-  readonly #traceparent: string;
   #transport: CardA2ARequestInfo;
   #isSent = false;
   #isStopping = false;
 
   constructor(options: CardDeliveryOptions) {
-    const { journal, contextId } = options;
+    const { contextId, traceparent } = options;
     this.#options = options;
-    this.#traceparent = createChildTraceparent(journal.routingMetadata.traceparent);
-    this.#transport = { context_id: contextId, traceparent: this.#traceparent };
+    this.#transport = { context_id: contextId, traceparent };
   }
 
   async run(): Promise<ResultCard | ErrorCard> {
-    const { card, journal, signal, deadlineMs } = this.#options;
+    const { card, journal, signal, deadlineMs, createdAt, taskId } = this.#options;
     const { clock } = journal.runtime;
     const stopped = Promise.withResolvers<JsonObject>();
+    const detached = Promise.withResolvers<never>();
+    detached.promise.catch(() => {});
     const stopWith = (parameters: JsonObject): void => {
       this.#isStopping = true;
       stopped.resolve(parameters);
     };
-    const onAbort = (): void => stopWith(getStopCardParameters(signal.reason));
+    const onAbort = (): void => {
+      if (signal.reason instanceof TurnContinuesError) detached.reject(signal.reason);
+      else stopWith(getStopCardParameters(signal.reason));
+    };
     signal.addEventListener("abort", onAbort, { once: true });
     const cancelTimer =
       deadlineMs === undefined
         ? undefined
-        : clock.schedule(deadlineMs, () => stopWith({ reason: "timeout" }));
+        : clock.schedule(Math.max(0, createdAt + deadlineMs - clock.now()), () =>
+            stopWith({ reason: "timeout" }),
+          );
     try {
-      if (signal.aborted) return this.#createReplyForStopBeforeSending();
-      const exchange = this.#exchangeCards();
+      if (signal.reason instanceof TurnContinuesError) throw signal.reason;
+      if (signal.aborted && taskId === undefined) return this.#createReplyForStopBeforeSending();
+      if (signal.aborted) onAbort();
+      const exchange = signal.aborted ? this.#attachToTask(taskId ?? "") : this.#exchangeCards();
       const stop = stopped.promise.then((parameters) =>
         this.#stopRecipientAndAwaitReply(exchange, parameters),
       );
@@ -116,7 +150,7 @@ class CardDelivery {
       const exchangeOrStop = exchange.catch((error: unknown) =>
         this.#isStopping ? stop : createTransportErrorCard(error, card, journal),
       );
-      const reply = await Promise.race([exchangeOrStop, stop]);
+      const reply = await Promise.race([exchangeOrStop, stop, detached.promise]);
       // A card that could not be sent is recorded, too.
       if (!this.#isSent) this.#recordSentCard(card);
       journal.recordReceived(reply, this.#transport, true);
@@ -124,15 +158,15 @@ class CardDelivery {
     } finally {
       signal.removeEventListener("abort", onAbort);
       cancelTimer?.();
-      // The reply is known, so a stream that is still open is closed.
-      if (this.#isStopping) this.#streamAbort.abort();
+      // The reply is known or no longer needed, so a stream that is still open is closed.
+      if (this.#isStopping || signal.aborted) this.#streamAbort.abort();
     }
   }
 
   /** Sends the message card and answers queries until the recipient replies. */
   async #exchangeCards(): Promise<ResultCard | ErrorCard> {
     const { card, journal } = this.#options;
-    const client = await journal.runtime.clients.getClient(card.recipient);
+    const client = await journal.runtime.getClient(card.recipient);
     const canStream = client.card.capabilities.streaming === true;
     this.#transport = { ...this.#transport, method: canStream ? "SendStreamingMessage" : "SendMessage" };
     this.#recordSentCard(card);
@@ -161,11 +195,18 @@ class CardDelivery {
     }
   }
 
+  /** Registers a task of the recipient, which the delivery then cancels. */
+  async #attachToTask(taskId: string): Promise<never> {
+    const { card, journal, contextId } = this.#options;
+    this.#registerTask(taskId, contextId, await journal.runtime.getClient(card.recipient));
+    return await new Promise<never>(() => {});
+  }
+
   async #sendCard(client: A2AClient, card: MessageCard, taskId?: string): Promise<SendMessageResponse> {
     const supportsCards = supportsMessageCards(client.card.capabilities);
     const message = supportsCards ? this.#buildCardMessage(card, taskId) : buildTextMessage(card, taskId);
     const stream = client.stream(message, {
-      fallbackTraceparent: this.#traceparent,
+      fallbackTraceparent: this.#options.traceparent,
       signal: this.#streamAbort.signal,
     });
     return await collect(this.#observeEvents(stream, client));
@@ -175,10 +216,10 @@ class CardDelivery {
     card: MessageCard,
     taskId: string | undefined,
   ): Pick<Message, "parts"> & Partial<Message> {
-    const { contextId, parentTaskId, journal } = this.#options;
+    const { contextId, parentTaskId, journal, traceparent } = this.#options;
     const { runId, relay, hops } = journal.routingMetadata;
-    const traceparent = this.#traceparent;
     const message: Pick<Message, "parts"> & Partial<Message> = {
+      ...buildMessageIds(card, taskId),
       parts: toCardParts(card),
       contextId,
       extensions: [MESSAGE_CARD_EXTENSION_URI],
@@ -189,8 +230,6 @@ class CardDelivery {
         traceparent,
       }),
     };
-    if (card.metadata.card_id !== undefined) message.messageId = card.metadata.card_id;
-    if (taskId !== undefined) message.taskId = taskId;
     if (parentTaskId !== undefined) message.referenceTaskIds = [parentTaskId];
     return message;
   }
@@ -203,13 +242,13 @@ class CardDelivery {
     for await (const event of stream) {
       if ("task" in event) {
         this.#registerTask(event.task.id, event.task.contextId, client);
-        for (const card of collectRelayedCards(event.task)) this.#recordRelayedCard(card);
+        for (const card of collectCardsInHistory(event.task)) this.#recordRelayedCard(card);
       } else if ("statusUpdate" in event) {
         const { taskId, contextId, status } = event.statusUpdate;
         this.#registerTask(taskId, contextId, client);
         const { state, message } = status;
         const isClosing = isTerminal(state) || isInterrupted(state);
-        const card = message && !isClosing ? findRelayedCard(message) : undefined;
+        const card = message && !isClosing ? findReadableCard(message) : undefined;
         if (card) this.#recordRelayedCard(card);
       }
       yield event;
@@ -283,7 +322,7 @@ class CardDelivery {
         signal: abortController.signal,
         ...(stop ? { metadata: encodeCardInCancelMetadata(stop) } : {}),
       });
-      for (const relayed of collectRelayedCards(task)) this.#recordRelayedCard(relayed);
+      for (const relayed of collectCardsInHistory(task)) this.#recordRelayedCard(relayed);
       const reply = parseReplyCard({ task }, card, journal);
       if (reply.message_type !== "query") return reply;
       throw new Error(`${card.recipient} still waits for an answer to its query`);
@@ -323,7 +362,12 @@ function buildTextMessage(
   const context = "context" in card.metadata ? card.metadata["context"] : undefined;
   const text =
     context === undefined ? card.content : `${card.content}\n\nContext: ${JSON.stringify(context)}`;
-  return { parts: [{ text }], ...(taskId === undefined ? {} : { taskId }) };
+  return { ...buildMessageIds(card, taskId), parts: [{ text }] };
+}
+
+/** A card has the same message id in every attempt, so that the recipient recognizes a repeated message. */
+function buildMessageIds({ metadata }: MessageCard, taskId: string | undefined): Partial<Message> {
+  return omitUndefined({ messageId: metadata.card_id, taskId });
 }
 
 function createTransportErrorCard(error: unknown, card: MessageCard, journal: CardJournal): ErrorCard {

@@ -1,6 +1,6 @@
 import type { AgentMessage } from "../../../engine/index.ts";
 import { type MessageCard, MESSAGE_CARD_EXTENSION_URI, type QueryCard, toCardParts } from "../../index.ts";
-import type { TaskUpdateEvent } from "./resumable-work.ts";
+import type { TaskUpdateEvent } from "./durable-turn.ts";
 
 /** Converts message cards to A2A events that contain either message cards or plain text. */
 export interface CardEventEncoder {
@@ -15,8 +15,6 @@ export interface CardEventEncoder {
   encodeQuery(card: QueryCard): TaskUpdateEvent;
   /** Encodes the final message card of a task, either a result or an error. */
   encodeFinal(card: MessageCard, wasStopped: boolean): TaskUpdateEvent[];
-  /** Encodes an error card that ends the task as `FAILED`. */
-  encodeFailure(card: MessageCard): TaskUpdateEvent;
   /** Encodes an error card that ends the task as `REJECTED`. */
   encodeRejection(card: MessageCard): TaskUpdateEvent;
 }
@@ -31,7 +29,6 @@ export function createCardEventEncoder(usesCards: boolean): CardEventEncoder {
     usesCards,
     encodeProgress: (card) => ({ status: { state: "TASK_STATE_WORKING", message: createMessage(card) } }),
     encodeQuery: (card) => ({ status: { state: "TASK_STATE_INPUT_REQUIRED", message: createMessage(card) } }),
-    encodeFailure: (card) => ({ status: { state: "TASK_STATE_FAILED", message: createMessage(card) } }),
     encodeRejection: (card) => ({ status: { state: "TASK_STATE_REJECTED", message: createMessage(card) } }),
     encodeFinal(card, wasStopped) {
       const { message_type: type, metadata, content } = card;

@@ -12,7 +12,8 @@ import {
   type TaskCard,
 } from "../../index.ts";
 import type { CardRelayAndTraceMetadata } from "../../index.ts";
-import { type JsonObject, truncateText } from "../../../protocol/index.ts";
+import { A2AError, type JsonObject, truncateText } from "../../../protocol/index.ts";
+import { isReplyType } from "./incoming-card.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 
@@ -89,15 +90,21 @@ export class CardJournal {
     return protocol.createTaskCard(context ? { ...card, context } : card);
   }
 
-  createResultCard(to: string, result: string, status: ResultCardStatus, metadata: CardMetadata): ResultCard {
+  /** Creates a result card, or a card of a custom type that ends work in the same way. */
+  createResultCard(
+    to: string,
+    result: string,
+    status: ResultCardStatus,
+    metadata: CardMetadata,
+    type = "result",
+  ): ResultCard {
     const { protocol, role: from } = this.runtime;
-    return protocol.createResultCard({
-      from,
-      to,
-      result,
-      status,
-      metadata: this.#addIdAndSharedMetadata(metadata),
-    });
+    const all = this.#addIdAndSharedMetadata(metadata);
+    if (type === "result") return protocol.createResultCard({ from, to, result, status, metadata: all });
+    if (!isReplyType(type, protocol))
+      throw A2AError.invalidParams([{ field: "type", description: `${type} does not end a task` }]);
+    const card = protocol.createCard(type, { from, to, content: result, metadata: { ...all, status } });
+    return card as unknown as ResultCard;
   }
 
   createQueryCard(to: string, query: string, metadata: CardMetadata): QueryCard {
@@ -149,11 +156,15 @@ export class CardJournal {
     this.#record("in", card, a2a, isRelayed);
   }
 
-  /** Records a message card that another role relayed. Each card id is recorded only once. */
+  /**
+   * Records a message card in the history of a task: a card that another role relayed, or, after a restart, a card that
+   * this role has sent. Each card id is recorded only once.
+   */
   recordRelayed(card: MessageCard, a2a: CardA2ARequestInfo): void {
     const id = card.metadata.card_id;
     if (id !== undefined && this.#seenCardIds.has(id)) return;
-    this.#record(card.recipient === this.runtime.role ? "in" : "relayed", card, a2a, true);
+    const { role } = this.runtime;
+    this.#record(card.sender === role ? "out" : card.recipient === role ? "in" : "relayed", card, a2a, true);
   }
 
   #record(

@@ -15,9 +15,9 @@ describe("a control card to a running role", () => {
     const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       begun.resolve();
       await taskContext.waitForControlCard();
-      heard.push(...taskContext.takeControlCards());
+      heard.push(...(await taskContext.takeControlCards()));
       await taskContext.waitForControlCard();
-      heard.push(...taskContext.takeControlCards());
+      heard.push(...(await taskContext.takeControlCards()));
       return { result: heard.map(({ content }) => content).join(), status: "completed" };
     });
     const { controller, recorder, listTasks } = await startRoleTestbed({ planner });

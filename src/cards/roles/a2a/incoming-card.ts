@@ -135,6 +135,11 @@ function isRequestCard({ message_type }: MessageCard, { types }: AnyCardProtocol
   return types.some(({ name, isTerminal }) => name === message_type && !isTerminal);
 }
 
+/** Returns whether a card of this type ends work: a result, an error, or a custom type that ends a task. */
+export function isReplyType(type: string, { types }: AnyCardProtocol): boolean {
+  return types.some(({ name, isTerminal }) => name === type && isTerminal) && type !== "control";
+}
+
 function isResultCard(card: MessageCard): card is ResultCard {
   return card.message_type === "result";
 }

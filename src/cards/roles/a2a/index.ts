@@ -15,6 +15,6 @@
  * - `card-journal.ts` creates, records, and relays message cards. `card-event-encoder.ts` encodes message cards as
  *   A2A events.
  */
-export type { AnyCardProtocol } from "./role-runtime.ts";
-export type { RoleTarget } from "./role-client-pool.ts";
+export type { AnyCardProtocol, RoleTarget } from "./role-runtime.ts";
+
 export { createRoleAgent, type RoleAgentOptions } from "./role-agent.ts";

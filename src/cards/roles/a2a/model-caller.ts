@@ -1,136 +1,199 @@
-import { type CardTokenUsage, type QueryCard, removeThinking, type TaskCard } from "../../index.ts";
-import type { Run } from "../../../engine/index.ts";
+import {
+  type CardTokenUsage,
+  type FailedTry,
+  type QueryCard,
+  removeThinking,
+  type TaskCard,
+} from "../../index.ts";
+import { untilAborted } from "../../../client/index.ts";
 import { computeRetryDelay, describeModelFailure, type ModelFailure } from "../model-failure.ts";
-import type { ModelReply, ModelRequest } from "../role-model.ts";
-import type { Role } from "../role.ts";
-import { NO_USAGE } from "../token-usage.ts";
+import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
+import { addUsage, NO_USAGE } from "../token-usage.ts";
 import type { CardJournal } from "./card-journal.ts";
+import type { DurableTurn } from "./durable-turn.ts";
 import { formatError } from "./format-error.ts";
 import { ModelCallReporter } from "./model-call-reporter.ts";
 import { omitUndefined } from "./omit-undefined.ts";
-import { untilAborted } from "../../../client/index.ts";
 import type { UsageTracker } from "./usage-tracker.ts";
 
-/** Options for `ModelCaller`. */
-interface ModelCallerOptions {
-  readonly role: Role;
+/** A model request of a role, without the members that the execution adds. */
+export type RoleModelRequest = Omit<ModelRequest, "role" | "signal">;
+
+/** Options for `callModel`. */
+interface ModelCallOptions {
   /** Message card that the role works on. */
   readonly requestCard: TaskCard | QueryCard;
   readonly journal: CardJournal;
   readonly usage: UsageTracker;
-  /** Reports the model calls to the server of the role, for its traffic record. */
-  readonly reportCall: Run["reportCall"];
+  readonly turn: DurableTurn;
   /** Stops the call, and the wait before the next try. */
   readonly signal: AbortSignal;
   /** Returns the id of the final card, or `undefined` before the final card exists. */
   readonly findFinalCardId: () => string | undefined;
 }
 
+/** Stored outcome of a model call, with the tokens and the failed tries of the call. */
+type ModelCallOutcome = ({ readonly reply: ModelReply } | { readonly failure: ModelFailure }) & {
+  readonly usage?: CardTokenUsage;
+  readonly model: string;
+  readonly failedTries: readonly FailedTry[];
+  readonly cardId: string;
+};
+
 /** Error for a failed model call. */
 export class ModelError extends Error {
   override readonly name = "ModelFailed";
   readonly failure: ModelFailure;
 
-  constructor(failure: ModelFailure, cause: unknown) {
-    super(failure.message, { cause });
+  constructor(failure: ModelFailure) {
+    super(failure.message);
     this.failure = failure;
   }
 }
 
-/** Calls the model of a role, with retries, and records each try. */
-export class ModelCaller {
-  readonly #options: ModelCallerOptions;
+/**
+ * Calls the model of a role, and repeats a call after a failure that may be temporary. The outcome is a step of the
+ * turn, so a later attempt does not repeat a finished call. Throws a `ModelError`.
+ */
+export async function callModel(request: RoleModelRequest, options: ModelCallOptions): Promise<ModelReply> {
+  const { journal, turn, usage, signal } = options;
+  const { model, role } = journal.runtime;
+  if (!model) throw new Error(`The ${role} has no model. Set the option "model".`);
+  signal.throwIfAborted();
+  const { input, ...content } = request;
+  const sample = input.kind === "answer" ? input.sampleNumber : 1;
+  const key = turn.createStepKey("model", { ...content, sample });
+  let isStored = true;
+  const outcome = await turn.once(key, async () => {
+    isStored = false;
+    const interruptedTries = await turn.countInterruptedTries(key);
+    return await new ModelCall(request, model, options).run(interruptedTries);
+  });
+  if (isStored) usage.addStoredCall(outcome);
+  if ("failure" in outcome) throw new ModelError(outcome.failure);
+  return outcome.reply;
+}
 
-  constructor(options: ModelCallerOptions) {
+/** One model call with its tries. */
+class ModelCall {
+  readonly #request: RoleModelRequest;
+  readonly #model: RoleModel;
+  readonly #options: ModelCallOptions;
+  readonly #report: ModelCallReporter;
+  readonly #failedTries: FailedTry[] = [];
+  #usage: CardTokenUsage | undefined;
+  #modelName: string;
+
+  constructor(request: RoleModelRequest, model: RoleModel, options: ModelCallOptions) {
+    this.#request = request;
+    this.#model = model;
+    this.#modelName = model.id;
     this.#options = options;
+    const { turn, journal } = options;
+    this.#report = new ModelCallReporter(turn.run.reportCall, model.id, request, journal.runtime.clock);
   }
 
-  /** Calls the model, and repeats a call after a failure that may be temporary. Throws a `ModelError`. */
-  async call(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
-    const { role, journal } = this.#options;
-    const { model } = journal.runtime;
-    if (!model) throw new Error(`The ${role.name} has no model. Set the option "model".`);
-    this.#options.signal.throwIfAborted();
-    const { clock } = journal.runtime;
-    const report = new ModelCallReporter(this.#options.reportCall, model.id, request, clock);
+  /** `interruptedTries` is the number of earlier tries that ended with the process of the role. */
+  async run(interruptedTries: number): Promise<ModelCallOutcome> {
+    const { journal, usage, signal } = this.#options;
+    for (let tries = 0; tries < interruptedTries; tries++) {
+      this.#addUsage(NO_USAGE, this.#model.id);
+      this.#addFailedTry({ reason: "model_error", error: "The server of the role stopped.", wait_ms: 0 });
+    }
+    const { role, clock } = journal.runtime;
     for (let tries = 1; ; tries++) {
       const startedAt = clock.monotonic();
-      const stopTracking = this.#options.usage.startModelCallTimer();
+      const stopTracking = usage.startModelCallTimer();
       try {
-        const raw = await model.complete({ ...request, role: role.name, signal: this.#options.signal });
+        const raw = await this.#model.complete({ ...this.#request, role, signal });
         stopTracking();
-        const usage = raw.usage ?? NO_USAGE;
-        this.#options.usage.addModelUsage(usage, raw.model ?? model.id);
-        const call = { model: raw.model ?? model.id, usage, finish: raw.finish };
-        this.#recordModelCall(request, call, startedAt);
-        report.succeed(raw);
+        const spent = raw.usage ?? NO_USAGE;
+        this.#addUsage(spent, raw.model ?? this.#model.id);
+        this.#record({ model: this.#modelName, usage: spent, finish: raw.finish }, startedAt);
+        this.#report.succeed(raw);
         // The thoughts of a model are neither an action nor an answer, and no other role may see them.
-        return { ...raw, text: removeThinking(raw.text) };
+        return this.#createOutcome({ reply: { ...raw, text: removeThinking(raw.text) } });
       } catch (thrown) {
         stopTracking();
-        await this.#handleModelFailure(request, thrown, tries, startedAt, report);
+        const failure = await this.#waitForNextTry(thrown, tries, startedAt);
+        if (failure) return this.#createOutcome({ failure });
       }
     }
   }
 
+  #createOutcome(
+    result: { readonly reply: ModelReply } | { readonly failure: ModelFailure },
+  ): ModelCallOutcome {
+    return {
+      ...result,
+      ...omitUndefined({ usage: this.#usage }),
+      model: this.#modelName,
+      failedTries: this.#failedTries,
+      cardId: this.#options.usage.nextCardId,
+    };
+  }
+
   /**
-   * Records a failed try of a model call and waits until the next try. Rejects if the call must not be
-   * repeated.
+   * Records a failed try and waits until the next try. Returns the failure if the call must not be repeated. Rejects
+   * with the abort reason of the signal.
    */
-  async #handleModelFailure(
-    request: Pick<ModelRequest, "input">,
+  async #waitForNextTry(
     thrown: unknown,
     tries: number,
     startedAt: number,
-    report: ModelCallReporter,
-  ): Promise<void> {
-    const { model } = this.#options.journal.runtime;
-    const { aborted } = this.#options.signal;
+  ): Promise<ModelFailure | undefined> {
+    const { signal, journal } = this.#options;
     const failure = describeModelFailure(thrown);
     const error = formatError(failure.message);
-    const delayMs = aborted ? undefined : computeRetryDelay(failure, tries);
+    const delayMs = signal.aborted ? undefined : computeRetryDelay(failure, tries);
     // A provider that rejects a request reads no tokens. Without a response, the number of tokens is unknown.
-    if (aborted || failure.httpStatus === undefined)
-      this.#options.usage.addModelUsage(NO_USAGE, model?.id ?? "");
-    const finish = aborted ? "aborted" : "error";
-    const call = { model: model?.id ?? "", usage: NO_USAGE, finish, error };
-    this.#recordModelCall(request, { ...call, ...omitUndefined({ wait_ms: delayMs }) }, startedAt);
-    if (delayMs === undefined) report.fail(error);
-    this.#options.signal.throwIfAborted();
-    if (delayMs === undefined) throw new ModelError({ ...failure, message: error }, thrown);
-    report.addFailedAttempt(error, delayMs);
-    this.#options.usage.addFailedTry({
-      reason: "model_error",
-      error,
-      ...omitUndefined({ http_status: failure.httpStatus }),
-      wait_ms: delayMs,
-    });
-    await this.#wait(delayMs).catch((reason: unknown) => {
-      report.fail("The task was stopped before the next attempt.");
-      throw reason;
-    });
-  }
-
-  /** Waits for a time in milliseconds. Rejects with the abort reason of the signal. */
-  async #wait(ms: number): Promise<void> {
+    if (signal.aborted || failure.httpStatus === undefined) this.#addUsage(NO_USAGE, this.#model.id);
+    const finish = signal.aborted ? "aborted" : "error";
+    const call = { model: this.#model.id, usage: NO_USAGE, finish, error };
+    this.#record({ ...call, ...omitUndefined({ wait_ms: delayMs }) }, startedAt);
+    if (delayMs === undefined) this.#report.fail(error);
+    signal.throwIfAborted();
+    if (delayMs === undefined) return { ...failure, message: error };
+    const status = omitUndefined({ http_status: failure.httpStatus });
+    this.#addFailedTry({ reason: "model_error", error, ...status, wait_ms: delayMs });
     const elapsed = Promise.withResolvers<void>();
-    const cancelTimer = this.#options.journal.runtime.clock.schedule(ms, elapsed.resolve);
-    await untilAborted(elapsed.promise, this.#options.signal).finally(cancelTimer);
+    const cancelTimer = journal.runtime.clock.schedule(delayMs, elapsed.resolve);
+    try {
+      await untilAborted(elapsed.promise, signal);
+    } catch (reason) {
+      this.#report.fail("The task was stopped before the next attempt.");
+      throw reason;
+    } finally {
+      cancelTimer();
+    }
+    return undefined;
   }
 
-  #recordModelCall(
-    { input }: Pick<ModelRequest, "input">,
+  #addUsage(usage: CardTokenUsage, model: string): void {
+    this.#usage = addUsage(this.#usage, usage);
+    this.#modelName = model;
+    this.#options.usage.addModelUsage(usage, model);
+  }
+
+  #addFailedTry(failedTry: FailedTry): void {
+    this.#failedTries.push(failedTry);
+    this.#options.usage.addFailedTry(failedTry);
+    this.#report.addFailedAttempt(failedTry.error, failedTry.wait_ms);
+  }
+
+  #record(
     call: { model: string; usage: CardTokenUsage; finish: string; error?: string; wait_ms?: number },
     startedAt: number,
   ): void {
-    const { journal, requestCard, role } = this.#options;
+    const { journal, requestCard, findFinalCardId, usage } = this.#options;
+    const { input } = this.#request;
     const turn = input.kind === "plan" ? input.turn : requestCard.metadata.turn;
-    const { recorder, clock } = journal.runtime;
+    const { recorder, clock, role } = journal.runtime;
     recorder?.recordModelCall({
       run_id: journal.experimentRunId,
       ...omitUndefined({ sample_id: journal.sampleId, turn }),
-      role: role.name,
-      card_id: this.#options.findFinalCardId() ?? this.#options.usage.nextCardId,
+      role,
+      card_id: findFinalCardId() ?? usage.nextCardId,
       duration_ms: clock.monotonic() - startedAt,
       ...call,
     });

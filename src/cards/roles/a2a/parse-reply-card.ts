@@ -2,7 +2,6 @@ import {
   A2AError,
   isTerminal,
   type JsonValue,
-  type Message,
   type Part,
   type SendMessageResponse,
   type Task,
@@ -21,6 +20,7 @@ import {
   type ResultCard,
 } from "../../index.ts";
 import { sumAdkUsage } from "./adk-usage.ts";
+import { findReadableCard, isReplyType } from "./incoming-card.ts";
 import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { NO_USAGE, sumInputAndOutputTokens } from "../token-usage.ts";
@@ -66,22 +66,9 @@ export function createErrorReplyCard(
   return journal.createCardOnBehalfOf(sent.recipient, "error", content, metadata);
 }
 
-/** Returns the message cards that an agent relayed in the history of a task, in order. */
-export function collectRelayedCards({ history = [] }: Task): MessageCard[] {
-  return history.flatMap((message) => findRelayedCard(message) ?? []);
-}
-
-/**
- * Returns the message card that an agent relays in an A2A message. Returns `undefined` if the message card is
- * missing or invalid.
- */
-export function findRelayedCard(message: Message): MessageCard | undefined {
-  if (message.role !== "ROLE_AGENT") return undefined;
-  try {
-    return findCardInMessage(message);
-  } catch {
-    return undefined;
-  }
+/** Returns the message cards in the history of a task, in order, including relayed cards. Ignores invalid cards. */
+export function collectCardsInHistory({ history = [] }: Task): MessageCard[] {
+  return history.flatMap((message) => findReadableCard(message) ?? []);
 }
 
 /** Returns the message card in the status of a task, or else in the newest artifact that has one. */
@@ -109,7 +96,7 @@ function toValidReplyOrViolationCard(card: MessageCard, sent: MessageCard, journ
       journal,
     );
   }
-  if (type !== "result" && type !== "error" && type !== "query") {
+  if (type !== "query" && type !== "error" && !isReplyType(type, journal.runtime.protocol)) {
     return createProtocolViolationCard(`a ${type} card is not a reply`, sent, journal);
   }
   const { in_reply_to = sent.metadata.card_id } = metadata;

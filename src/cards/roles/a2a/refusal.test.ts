@@ -260,17 +260,22 @@ it("custom roles and card types work the same way", async () => {
     roles: ["validator"],
     routes: [
       { from: PLANNER, to: "validator", types: ["task"] },
-      { from: "validator", to: PLANNER, types: ["result"] },
+      { from: "validator", to: PLANNER, types: ["verdict", "error"] },
     ],
   });
   const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
-    const reply = await taskContext.delegate({ to: "validator", task: "Is 4 right?" });
-    return { result: reply.content, status: "completed" };
+    const tasks = ["Is 4 right?", "Is 5 right?"];
+    const replies = await Promise.all(tasks.map((task) => taskContext.delegate({ to: "validator", task })));
+    const texts = replies.map(({ message_type, content }) => `${message_type}: ${content}`);
+    return { result: texts.join("; "), status: "completed" };
   });
-  const validator = createTestRoleFromFunction("validator", async () => ({
+  const validator = createTestRoleFromFunction("validator", async ({ task }) => ({
     result: "yes",
     status: "success",
+    type: task.content.includes("4") ? "verdict" : "task",
   }));
   const { controller } = await startRoleTestbed({ planner, validator }, { protocol: own });
-  expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("yes");
+  expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe(
+    "verdict: yes; error: The answer does not form a valid card: type: task does not end a task",
+  );
 });

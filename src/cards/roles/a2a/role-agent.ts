@@ -1,5 +1,12 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, AgentEvent, Caller, Run } from "../../../engine/index.ts";
+import type {
+  Agent,
+  AgentDescription,
+  AgentEvent,
+  Caller,
+  Run,
+  SessionStore,
+} from "../../../engine/index.ts";
 import { A2AError, type JsonObject, type Message, type Task, getText } from "../../../protocol/index.ts";
 import {
   type MessageCard,
@@ -13,7 +20,6 @@ import {
   type TaskCard,
 } from "../../index.ts";
 import {
-  findCardInCancelMetadata,
   type CardRelayAndTraceMetadata,
   decodeCardRelayAndTraceMetadata,
   isTraceparent,
@@ -21,7 +27,8 @@ import {
 import type { RoleModel } from "../role-model.ts";
 import type { Role } from "../role.ts";
 import { buildInReplyToMetadata, CardJournal } from "./card-journal.ts";
-import { RoleExecution } from "./role-execution.ts";
+import { DurableTurn } from "./durable-turn.ts";
+import { type OpenQuery, type RequestState, RoleExecution } from "./role-execution.ts";
 import {
   parseAnswerCard,
   parseRequestCard,
@@ -36,15 +43,13 @@ import {
   type RoleRuntimeOptions,
   createRoleRuntime,
 } from "./role-runtime.ts";
-import { ResumableWork } from "./resumable-work.ts";
-import { ResumableWorkRegistry, type WaitingTaskLimits } from "./resumable-work-registry.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
-import { isControlCard, ServerClosingError } from "./stop-reason.ts";
+import { isControlCard, toCancellationAbortReason } from "./stop-reason.ts";
 import { type CardEventEncoder, createCardEventEncoder } from "./card-event-encoder.ts";
 
 /** Options for `createRoleAgent`. */
-export interface RoleAgentOptions extends RoleRuntimeOptions, WaitingTaskLimits {
+export interface RoleAgentOptions extends RoleRuntimeOptions {
   /** Model that the role calls. Default: none. If the role has no model, its model calls fail. */
   readonly model?: RoleModel;
   /**
@@ -60,8 +65,7 @@ export interface RoleAgentOptions extends RoleRuntimeOptions, WaitingTaskLimits 
 
 const assertKnownOptions = defineOptionNames<RoleAgentOptions>()(
   "createRoleAgent",
-  "agentCard answerTimeoutMs clock connectOptions deadlineMs graceMs maxWaitingTasks model newId",
-  "observer protocol recorder requireCards roleTargets",
+  "agentCard clock connectOptions deadlineMs graceMs model newId observer protocol recorder requireCards roleTargets",
 );
 
 /**
@@ -73,29 +77,32 @@ export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Age
   return new RoleAgent(role, options);
 }
 
-/** A task that the role is working on. */
-interface ActiveRoleTask {
-  readonly work: ResumableWork<ResultCard>;
-  readonly execution: RoleExecution;
-  readonly journal: CardJournal;
-  readonly replyEncoder: CardEventEncoder;
+/** A task that the role is working on, or whose waiting execution has ended. */
+interface RunningExecution {
+  readonly execution?: RoleExecution;
   readonly requestCard: TaskCard | QueryCard;
-  readonly requestTransport: CardA2ARequestInfo;
-  /** The role's unanswered query to the requester. */
-  openQuery: QueryCard | undefined;
+  readonly journal: CardJournal;
+  readonly transport: CardA2ARequestInfo;
 }
 
 class RoleAgent implements Agent {
+  // A later attempt receives the control cards of the earlier attempts in `run.task`.
+  readonly afterRestart = "resume";
   readonly #role: Role;
   readonly #runtime: RoleRuntime;
   readonly #options: RoleAgentOptions;
-  readonly #activeTasks: ResumableWorkRegistry<ResultCard, ActiveRoleTask>;
+  /** Running executions by task id. Tasks that wait for an answer have none. */
+  readonly #executions = new Map<string, RunningExecution>();
+  #store: SessionStore | undefined;
 
   constructor(role: Role, options: RoleAgentOptions) {
     this.#role = role;
     this.#options = options;
     this.#runtime = createRoleRuntime(role.name, options);
-    this.#activeTasks = new ResumableWorkRegistry(this.#runtime.clock, options);
+  }
+
+  useStore(store: SessionStore): void {
+    this.#store = store;
   }
 
   describe(): AgentDescription {
@@ -118,51 +125,114 @@ class RoleAgent implements Agent {
   }
 
   async *execute(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
-    const known = this.#activeTasks.find(run.taskId);
-    const result = known ? this.#resumeTask(known, run) : this.#acceptOrReject(run);
-    if (!("work" in result)) {
-      yield result;
-      return;
+    const turn = new DurableTurn(run, this.#runtime.clock, this.#store);
+    const {
+      usesCards,
+      routingMetadata,
+      card: query,
+    } = (turn.question ?? {
+      usesCards: shouldReplyInCards(run),
+      routingMetadata: extractCardRoutingMetadataFromRun(run),
+    }) as unknown as RequestState & Partial<OpenQuery>;
+    const [request = run.message] = run.task.history ?? [];
+    const transport = buildCardTransportInfo(run, request, routingMetadata);
+    const replyEncoder = createCardEventEncoder(usesCards);
+    let card: MessageCard | undefined;
+    try {
+      card = parseRequestCard(request, this.#role.name, this.#runtime.protocol);
+      const requestCard = requireValidRequestCard(
+        card,
+        this.#role.name,
+        this.#runtime.protocol,
+        routingMetadata.hops,
+      );
+      const onCard = (card: MessageCard): void => turn.emit(replyEncoder.encodeProgress(card));
+      const listener = routingMetadata.relay === "full" && usesCards ? { onCard } : undefined;
+      const journal = new CardJournal(this.#runtime, requestCard, routingMetadata, listener);
+      const answer = query && this.#findAnswer(run, query, requestCard, journal, transport);
+      if (query && !answer) {
+        yield replyEncoder.encodeQuery(query);
+        return;
+      }
+      const execution = new RoleExecution({
+        role: this.#role,
+        requestCard,
+        journal,
+        turn,
+        requestTransport: transport,
+        requestState: { usesCards, routingMetadata },
+        replyEncoder,
+        answer: answer === "stop" ? undefined : answer,
+      });
+      this.#executions.set(run.taskId, { execution, requestCard, journal, transport });
+      yield { status: { state: "TASK_STATE_WORKING" } };
+      yield* turn.stream(
+        () => execution.execute(),
+        (reason) => {
+          if (isControlCard(reason) && !execution.signal.aborted)
+            journal.recordReceived(reason, { ...transport, method: "CancelTask" }, false);
+          execution.stop(reason);
+        },
+      );
+    } catch (error) {
+      if (!(error instanceof A2AError) || this.#executions.has(run.taskId)) throw error;
+      yield this.#rejectMessage(transport, replyEncoder, card, routingMetadata, formatError(error));
+    } finally {
+      this.#executions.delete(run.taskId);
     }
-    yield* this.#activeTasks.streamTurnEvents(result, run);
   }
 
-  onTaskCanceled({ id }: Task, _caller: Caller, metadata: JsonObject): void {
-    this.#activeTasks.stopAndRemoveWork(id, metadata);
+  /** Records the control card that cancels a task which waits for an answer. */
+  onTaskCanceled(task: Task, _caller: Caller, metadata: JsonObject): void {
+    const card = toCancellationAbortReason(metadata);
+    const [request] = task.history ?? [];
+    if (!isControlCard(card) || !request) return;
+    const routingMetadata = decodeCardRelayAndTraceMetadata(request.metadata);
+    const journal = new CardJournal(this.#runtime, findReadableCard(request), routingMetadata);
+    const transport = { task_id: task.id, context_id: task.contextId, method: "CancelTask" };
+    journal.recordReceived(card, transport, false);
   }
 
   deliver(message: Message, { id }: Task): boolean {
-    const activeTask = this.#activeTasks.find(id);
-    const card = activeTask && parseControlCard(message, activeTask.requestCard, this.#runtime.protocol);
-    if (card) this.#applyControlCard(activeTask, card, message.messageId);
-    return card !== undefined;
+    const running = this.#executions.get(id);
+    return running !== undefined && this.#findControlCard(message, running) !== undefined;
+  }
+
+  /** Records and applies the control card in a message to a running or waiting task, if the message contains one. */
+  #findControlCard(
+    message: Message,
+    { execution, requestCard, journal, transport }: RunningExecution,
+  ): ControlCard | undefined {
+    const card = parseControlCard(message, requestCard, this.#runtime.protocol);
+    if (!card) return undefined;
+    const { messageId } = message;
+    journal.recordReceived(card, { ...transport, method: "SendMessage", message_id: messageId }, false);
+    execution?.applyControlCard(card, messageId);
+    return card;
   }
 
   /**
-   * Starts work on the message card in an A2A message. If the message card is not acceptable, the agent
-   * rejects the message.
+   * Returns the answer to a query from the message of a turn, `stop` if the message stops the task, or `undefined` if
+   * the task continues to wait. An invalid answer leaves the query open.
    */
-  #acceptOrReject(run: Run): ActiveRoleTask | AgentEvent {
-    if ((run.task.history?.length ?? 0) > 1) return this.#failLostTask(run);
-    const { protocol } = this.#runtime;
-    const routingMetadata = extractCardRoutingMetadataFromRun(run);
-    let card: MessageCard | undefined;
+  #findAnswer(
+    { message, taskId }: Run,
+    query: QueryCard,
+    requestCard: TaskCard | QueryCard,
+    journal: CardJournal,
+    transport: CardA2ARequestInfo,
+  ): ResultCard | "stop" | undefined {
+    const { protocol, observer } = this.#runtime;
     try {
-      card = parseRequestCard(run.message, this.#role.name, protocol);
-      const requestCard = requireValidRequestCard(card, this.#role.name, protocol, routingMetadata.hops);
-      const activeTask = this.#createActiveRoleTask(
-        requestCard,
-        routingMetadata,
-        buildCardTransportInfo(run, routingMetadata),
-        createCardEventEncoder(shouldReplyInCards(run)),
-        run.reportCall,
+      const control = this.#findControlCard(message, { requestCard, journal, transport });
+      if (control) return control.content === "stop" ? "stop" : undefined;
+      return (
+        parseAnswerCard(message, query, protocol) ??
+        createAnswerCardFromText(getText(message.parts), query, journal)
       );
-      this.#activeTasks.register(run.taskId, activeTask);
-      void this.#runTask(activeTask);
-      return activeTask;
     } catch (error) {
-      if (!(error instanceof A2AError)) throw error;
-      return this.#rejectMessage(run, card, routingMetadata, formatError(error));
+      observer.onError?.({ where: this.#role.name, error, taskId });
+      return undefined;
     }
   }
 
@@ -171,133 +241,18 @@ class RoleAgent implements Agent {
    * contains the reason.
    */
   #rejectMessage(
-    run: Run,
+    transport: CardA2ARequestInfo,
+    replyEncoder: CardEventEncoder,
     card: MessageCard | undefined,
     routingMetadata: CardRelayAndTraceMetadata,
     reason: string,
   ): AgentEvent {
     const journal = new CardJournal(this.#runtime, card, routingMetadata);
-    const transport = buildCardTransportInfo(run, routingMetadata);
     if (card) journal.recordReceived(card, transport, false);
     const metadata = { error_type: "protocol_violation", ...buildInReplyToMetadata(card) };
     const refusal = journal.createErrorCard(card?.sender ?? CONTROLLER, `Rejected: ${reason}`, metadata);
     journal.recordSent(refusal, transport, false);
-    return createCardEventEncoder(shouldReplyInCards(run)).encodeRejection(refusal);
-  }
-
-  #createActiveRoleTask(
-    requestCard: TaskCard | QueryCard,
-    routingMetadata: CardRelayAndTraceMetadata,
-    transport: CardA2ARequestInfo,
-    replyEncoder: CardEventEncoder,
-    reportCall: Run["reportCall"],
-  ): ActiveRoleTask {
-    const relays = routingMetadata.relay === "full" && replyEncoder.usesCards;
-    const resumableWork: ResumableWork<ResultCard> = new ResumableWork((cancellation) => {
-      if (execution.signal.aborted) return;
-      const reason = toCancellationAbortReason(cancellation);
-      if (isControlCard(reason))
-        journal.recordReceived(reason, { ...transport, method: "CancelTask" }, false);
-      execution.stop(reason);
-    });
-    const listener = relays
-      ? { onCard: (card: MessageCard): void => resumableWork.emit(replyEncoder.encodeProgress(card)) }
-      : undefined;
-    const journal = new CardJournal(this.#runtime, requestCard, routingMetadata, listener);
-    const requester = {
-      notify: (card: MessageCard): void => resumableWork.emit(replyEncoder.encodeProgress(card)),
-      sendQuery: (query: QueryCard): Promise<ResultCard> => this.#queryRequester(activeTask, query),
-    };
-    const execution: RoleExecution = new RoleExecution({
-      role: this.#role,
-      requestCard,
-      journal,
-      requestTransport: transport,
-      requester,
-      reportCall,
-    });
-    const activeTask: ActiveRoleTask = {
-      work: resumableWork,
-      execution,
-      journal,
-      replyEncoder,
-      requestCard,
-      requestTransport: transport,
-      openQuery: undefined,
-    };
-    journal.recordReceived(requestCard, transport, false);
-    resumableWork.emit({ status: { state: "TASK_STATE_WORKING" } });
-    return activeTask;
-  }
-
-  async #runTask(activeTask: ActiveRoleTask): Promise<void> {
-    const { work: resumableWork, execution, journal, replyEncoder, requestTransport } = activeTask;
-    const reply = await execution.execute();
-    // An abandoned task delivers no reply, so none is recorded.
-    if (!resumableWork.isStoppedBeforeReply) journal.recordSent(reply, requestTransport, false);
-    for (const event of replyEncoder.encodeFinal(reply, execution.wasStopped)) resumableWork.emit(event);
-    this.#activeTasks.endWorkAndScheduleRemoval(requestTransport.task_id ?? "", activeTask);
-  }
-
-  async #queryRequester(activeTask: ActiveRoleTask, query: QueryCard): Promise<ResultCard> {
-    activeTask.openQuery = query;
-    try {
-      const question = activeTask.replyEncoder.encodeQuery(query);
-      return await this.#activeTasks.askQuestion(
-        activeTask.requestTransport.task_id ?? "",
-        activeTask,
-        question,
-        activeTask.execution.signal,
-      );
-    } finally {
-      activeTask.openQuery = undefined;
-    }
-  }
-
-  /** Handles the next message of a task that waits for an answer. */
-  #resumeTask(activeTask: ActiveRoleTask, { message, taskId }: Run): ActiveRoleTask {
-    const { work: resumableWork, openQuery, requestCard, journal } = activeTask;
-    const { protocol, observer } = this.#runtime;
-    try {
-      const control = parseControlCard(message, requestCard, protocol);
-      if (control) {
-        this.#applyControlCard(activeTask, control, message.messageId);
-        if (!activeTask.execution.signal.aborted) resumableWork.repeatQuestion();
-      } else if (openQuery) {
-        resumableWork.resolveQuestion(
-          parseAnswerCard(message, openQuery, protocol) ??
-            createAnswerCardFromText(getText(message.parts), openQuery, journal),
-        );
-      }
-    } catch (error) {
-      // An invalid answer leaves the query open.
-      observer.onError?.({ where: this.#role.name, error, taskId });
-      resumableWork.repeatQuestion();
-    }
-    return activeTask;
-  }
-
-  #applyControlCard(activeTask: ActiveRoleTask, card: ControlCard, message_id: string): void {
-    activeTask.journal.recordReceived(
-      card,
-      { ...activeTask.requestTransport, method: "SendMessage", message_id },
-      false,
-    );
-    if (card.content === "stop") activeTask.execution.stop(card);
-    else activeTask.execution.enqueueControlCard(card);
-  }
-
-  /** Ends a waiting task as failed if its work was lost when the previous process ended. */
-  #failLostTask(run: Run): AgentEvent {
-    const [first = run.message] = run.task.history ?? [];
-    const routingMetadata = decodeCardRelayAndTraceMetadata(first.metadata);
-    const card = findReadableCard(first);
-    const journal = new CardJournal(this.#runtime, card, routingMetadata);
-    const text = `The ${this.#role.name} restarted while it waited for this answer and lost the task; send the task again`;
-    const metadata = { error_type: "transport_error", retryable: true, ...buildInReplyToMetadata(card) };
-    const error = journal.createErrorCard(card?.sender ?? CONTROLLER, text, metadata);
-    journal.recordSent(error, buildCardTransportInfo(run, routingMetadata), false);
-    return createCardEventEncoder(card !== undefined || shouldReplyInCards(run)).encodeFailure(error);
+    return replyEncoder.encodeRejection(refusal);
   }
 }
 
@@ -315,12 +270,6 @@ function createAnswerCardFromText(text: string, query: QueryCard, journal: CardJ
   return journal.createCardOnBehalfOf(query.recipient, "result", text, metadata);
 }
 
-function toCancellationAbortReason(cancellation: JsonObject | undefined): unknown {
-  if (!cancellation) return new ServerClosingError("The server closes.");
-  const card = findCardInCancelMetadata(cancellation);
-  return isControlCard(card) ? card : new DOMException("The task was cancelled.", "AbortError");
-}
-
 /**
  * Returns the routing data of the message card for an agent run. If the metadata contains no trace, the
  * routing data uses the `traceparent` header.
@@ -335,13 +284,14 @@ function extractCardRoutingMetadataFromRun({
 }
 
 function buildCardTransportInfo(
-  { taskId, contextId, message }: Run,
+  { taskId, contextId }: Run,
+  { messageId }: Message,
   { traceparent }: CardRelayAndTraceMetadata,
 ): CardA2ARequestInfo {
   return {
     task_id: taskId,
     context_id: contextId,
-    message_id: message.messageId,
+    message_id: messageId,
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }

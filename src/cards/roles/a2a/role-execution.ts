@@ -1,8 +1,8 @@
 import { A2AError, truncateText } from "../../../protocol/index.ts";
 import type {
-  MessageCard,
   CardA2ARequestInfo,
   CardMetadata,
+  CardRelayAndTraceMetadata,
   ControlCard,
   CoreCardErrorType,
   ErrorCard,
@@ -10,37 +10,41 @@ import type {
   ResultCard,
   TaskCard,
 } from "../../index.ts";
-import type { Run } from "../../../engine/index.ts";
-import type { ModelReply, ModelRequest } from "../role-model.ts";
+import type { ModelReply } from "../role-model.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "../role.ts";
 import {
   createQueryAnswerCard,
   getQueryAnswerOrReportError,
   toSelectedQueryOptionsMetadata,
 } from "./query-answer-card.ts";
+import type { CardEventEncoder } from "./card-event-encoder.ts";
 import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
-import { deliverCard } from "./card-delivery.ts";
+import { deliverCard, prepareDelivery } from "./card-delivery.ts";
+import type { DurableTurn } from "./durable-turn.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
+import { findReadableCard } from "./incoming-card.ts";
 import { isRetryableStatus } from "../model-failure.ts";
-import { ModelCaller, ModelError } from "./model-caller.ts";
-import { UsageTracker } from "./usage-tracker.ts";
+import { callModel, ModelError, type RoleModelRequest } from "./model-caller.ts";
+import { type CardUsageMetadata, UsageTracker } from "./usage-tracker.ts";
 import {
   computeGracePeriods,
+  isControlCard,
   isStopCausedByTimeout,
   getStopCardParameters,
   ServerClosingError,
+  TurnContinuesError,
 } from "./stop-reason.ts";
 
-/** Interface to the requester of a task, which receives notices and queries from the role. */
-interface RequesterChannel {
-  /** Sends a notice. */
-  notify(card: MessageCard): void;
-  /**
-   * Sends a query to the requester and resolves with the answer. Rejects with the abort reason of the
-   * execution's signal.
-   */
-  sendQuery(query: QueryCard): Promise<ResultCard>;
+/** Data about the request of a task that the messages of later turns do not contain. */
+export interface RequestState {
+  readonly usesCards: boolean;
+  readonly routingMetadata: CardRelayAndTraceMetadata;
+}
+
+/** State of a task that waits for the answer to its query. */
+export interface OpenQuery extends RequestState {
+  readonly card: QueryCard;
 }
 
 /** Options for `RoleExecution`. */
@@ -49,11 +53,14 @@ interface RoleExecutionOptions {
   /** Message card that starts the work. */
   readonly requestCard: TaskCard | QueryCard;
   readonly journal: CardJournal;
+  readonly turn: DurableTurn;
   /** Transport that delivered `requestCard`. The role sends its replies through the same transport. */
   readonly requestTransport: CardA2ARequestInfo;
-  readonly requester: RequesterChannel;
-  /** Reports the model calls to the server of the role, for its traffic record. Default: no reports. */
-  readonly reportCall?: Run["reportCall"];
+  readonly replyEncoder: CardEventEncoder;
+  /** Data about the request that a later turn requires. */
+  readonly requestState: RequestState;
+  /** The answer to the query that the task has sent in its last turn. */
+  readonly answer: ResultCard | undefined;
 }
 
 /**
@@ -65,14 +72,17 @@ const EXECUTION_ENDED_ABORT_ERROR = new DOMException("The work is over.", "Abort
 /** Maximum number of characters of an unusable reply on a message card. */
 const MAX_UNUSABLE_REPLY_CHARACTERS = 500;
 
-/** Runs a role on one message card and creates the final reply. */
+/**
+ * Runs a role on one message card in one attempt at a turn, and emits the events. All calls of the role are steps of the
+ * turn. After a question or a restart, the role runs again, and finished calls return their stored results.
+ */
 export class RoleExecution implements TaskContext {
   readonly #options: RoleExecutionOptions;
   readonly #usage: UsageTracker;
-  readonly #modelCaller: ModelCaller;
   readonly #abortController = new AbortController();
   readonly #graceExpired = Promise.withResolvers<never>();
-  readonly #controlCards: ControlCard[] = [];
+  /** Control cards that the role has not taken, by the id of their A2A message. */
+  readonly #controlCards = new Map<string, ControlCard>();
   #controlArrived = Promise.withResolvers<void>();
   #lastQuery: Promise<unknown> = Promise.resolve();
   #cancelGraceTimer: (() => void) | undefined;
@@ -85,19 +95,15 @@ export class RoleExecution implements TaskContext {
     this.#options = options;
     const { clock, newId } = options.journal.runtime;
     this.#usage = new UsageTracker(() => clock.monotonic(), newId);
-    const { role, requestCard, journal, reportCall } = options;
-    this.#modelCaller = new ModelCaller({
-      role,
-      requestCard,
-      journal,
-      usage: this.#usage,
-      reportCall,
-      signal: this.signal,
-      findFinalCardId: () => this.#finalCardId,
-    });
     // These promises may reject while no code awaits them.
     this.#graceExpired.promise.catch(() => {});
     this.#controlArrived.promise.catch(() => {});
+    const { history = [] } = options.turn.run.task;
+    for (const message of history) {
+      const card = message.role === "ROLE_USER" ? findReadableCard(message) : undefined;
+      if (isControlCard(card) && card.sender === options.requestCard.sender)
+        this.applyControlCard(card, message.messageId);
+    }
   }
 
   get task(): TaskCard {
@@ -110,22 +116,28 @@ export class RoleExecution implements TaskContext {
     return this.#abortController.signal;
   }
 
-  /** Whether the work was stopped before the role finished. */
-  get wasStopped(): boolean {
-    return this.#wasStopped;
-  }
-
-  /** Runs the role until it returns an outcome or the grace period ends. Returns the final message card. */
-  async execute(): Promise<ResultCard | ErrorCard> {
+  /** Runs the role until it returns an outcome or the grace period ends, and emits the final message card. */
+  async execute(): Promise<void> {
+    const { turn, journal, requestCard, requestTransport, replyEncoder } = this.#options;
+    await turn.once("request", () => {
+      journal.recordReceived(requestCard, requestTransport, false);
+      return null;
+    });
+    let outcome: TaskOutcome;
     try {
-      return this.#buildFinalReply(await Promise.race([this.#runRole(), this.#graceExpired.promise]));
+      outcome = await Promise.race([this.#runRole(), this.#graceExpired.promise]);
     } catch (error) {
-      return this.#buildFinalReply(this.#toErrorOutcome(error));
+      outcome = this.#toErrorOutcome(error);
     } finally {
       this.#cancelGraceTimer?.();
-      // Stops work that the role has left unfinished.
-      this.#abortController.abort(EXECUTION_ENDED_ABORT_ERROR);
     }
+    // An abandoned attempt delivers no reply, so none is recorded.
+    if (turn.isOver || this.signal.reason instanceof TurnContinuesError) throw this.signal.reason;
+    // Stops work that the role has left unfinished.
+    this.#abortController.abort(EXECUTION_ENDED_ABORT_ERROR);
+    const reply = await this.#createFinalReply(outcome);
+    for (const event of replyEncoder.encodeFinal(reply, this.#wasStopped))
+      turn.emit(turn.addEndMetadata(event));
   }
 
   /** Stops the work. A role that exceeds the grace period is abandoned. */
@@ -133,6 +145,7 @@ export class RoleExecution implements TaskContext {
     if (this.signal.aborted) return;
     const { journal, role } = this.#options;
     const { forItselfMs } = computeGracePeriods(journal.runtime, getStopCardParameters(reason));
+    if (reason instanceof TurnContinuesError) this.#graceExpired.reject(reason);
     this.#cancelGraceTimer = journal.runtime.clock.schedule(forItselfMs, () => {
       this.#graceExpired.reject(new Error(`The ${role.name} was stopped and returned no result in time`));
     });
@@ -141,21 +154,32 @@ export class RoleExecution implements TaskContext {
     this.#controlArrived.reject(reason);
   }
 
-  enqueueControlCard(card: ControlCard): void {
-    this.#controlCards.push(card);
+  /** Passes a control card to the role. The control card `stop` stops the role. */
+  applyControlCard(card: ControlCard, messageId: string): void {
+    if (card.content === "stop") {
+      this.stop(card);
+      return;
+    }
+    this.#controlCards.set(messageId, card);
     this.#controlArrived.resolve();
   }
 
-  takeControlCards(): ControlCard[] {
+  async takeControlCards(): Promise<ControlCard[]> {
+    const { turn } = this.#options;
     if (!this.signal.aborted) {
       this.#controlArrived = Promise.withResolvers();
       this.#controlArrived.promise.catch(() => {});
     }
-    return this.#controlCards.splice(0);
+    // A later attempt has the same control cards at the same place.
+    const key = turn.createStepKey("controls", null);
+    const ids = await turn.once(key, () => [...this.#controlCards.keys()]);
+    const cards = ids.flatMap((id) => this.#controlCards.get(id) ?? []);
+    for (const id of ids) this.#controlCards.delete(id);
+    return cards;
   }
 
   async waitForControlCard(): Promise<void> {
-    if (this.#controlCards.length > 0) return;
+    if (this.#controlCards.size > 0) return;
     const stopTracking = this.#usage.startRoleWaitTimer();
     try {
       await this.#controlArrived.promise;
@@ -164,9 +188,12 @@ export class RoleExecution implements TaskContext {
     }
   }
 
-  callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
+  callModel(request: RoleModelRequest): Promise<ModelReply> {
     if (request.input.kind === "plan") this.#turn = request.input.turn;
-    return this.#modelCaller.call(request);
+    const { requestCard, journal, turn } = this.#options;
+    const { signal } = this;
+    const findFinalCardId = (): string | undefined => this.#finalCardId;
+    return callModel(request, { requestCard, journal, usage: this.#usage, turn, signal, findFinalCardId });
   }
 
   reportUnusableReply(reason: string, { text }: Pick<ModelReply, "text">): void {
@@ -185,49 +212,56 @@ export class RoleExecution implements TaskContext {
       ...omitUndefined({ turn, forced, attempt }),
       ...buildInReplyToMetadata(this.#options.requestCard),
     };
-    this.signal.throwIfAborted();
-    const { journal } = this.#options;
-    const card = this.#usage.flushToCard((spent) =>
-      journal.createTaskCard(to, task, { ...about, ...spent }, context, type),
-    );
-    return await this.#sendCardToRoleAndAwaitReply(card, deadlineMs);
+    const createCard = (spent: CardUsageMetadata): TaskCard =>
+      this.#options.journal.createTaskCard(to, task, { ...about, ...spent }, context, type);
+    return await this.#sendCardToRoleAndAwaitReply({ ...request }, createCard, deadlineMs);
   }
 
-  async sendQuery({ query, to, options, multiple }: QueryRequest): Promise<ResultCard | ErrorCard> {
+  async sendQuery(request: QueryRequest): Promise<ResultCard | ErrorCard> {
+    const { query, to, options, multiple } = request;
     const { journal, requestCard } = this.#options;
     const metadata: CardMetadata = { ...buildInReplyToMetadata(requestCard), ...omitUndefined({ multiple }) };
     if (options) metadata["options"] = [...options];
-    this.signal.throwIfAborted();
-    const createCard = (): QueryCard =>
-      this.#usage.flushToCard((spent) =>
-        journal.createQueryCard(to ?? requestCard.sender, query, { ...metadata, ...spent }),
-      );
+    const createCard = (spent: CardUsageMetadata): QueryCard =>
+      journal.createQueryCard(to ?? requestCard.sender, query, { ...metadata, ...spent });
     if (to !== undefined && to !== requestCard.sender)
-      return await this.#sendCardToRoleAndAwaitReply(createCard());
-    const asked = this.#lastQuery.then(() => this.#queryRequester(createCard()));
+      return await this.#sendCardToRoleAndAwaitReply({ ...request }, createCard);
+    this.signal.throwIfAborted();
+    const key = this.#options.turn.createStepKey("query", { ...request });
+    const asked = this.#lastQuery.then(() => this.#queryRequester(key, createCard));
     this.#lastQuery = asked.catch(() => {});
     return await asked;
   }
 
   notifyRequesterOfError(outcome: Extract<TaskOutcome, { error: string }>): void {
     const { error, errorType, retryable, httpStatus } = outcome;
-    const { journal, requestCard, requestTransport, requester } = this.#options;
+    const { journal, requestCard, requestTransport, replyEncoder, turn } = this.#options;
     const metadata = {
       error_type: errorType,
       ...omitUndefined({ turn: this.#turn, retryable, http_status: httpStatus }),
     };
-    const card = this.#usage.flushToCard((spent) =>
+    const notice = this.#usage.flushToCard((spent) =>
       journal.createErrorCard(requestCard.sender, error, { ...metadata, ...spent }),
     );
-    journal.recordSent(card, requestTransport, false);
-    requester.notify(card);
+    const sent = turn.once(turn.createStepKey("notice", { ...outcome }), () => {
+      journal.recordSent(notice, requestTransport, false);
+      turn.emit(replyEncoder.encodeProgress(notice));
+      return null;
+    });
+    sent.catch(() => {});
   }
 
   /** Answers a query from another role, which works on a task of this role. */
   async #answerQuery(query: QueryCard): Promise<ResultCard> {
-    const { role, journal } = this.#options;
-    const answer = await getQueryAnswerOrReportError(() => role.answerQuery?.(query, this), journal);
-    return this.#usage.flushToCard((spent) => createQueryAnswerCard(query, answer, journal, spent));
+    const { role, journal, turn } = this.#options;
+    const key = `answer ${query.metadata.card_id}`;
+    const answer = await turn.once(key, async () => {
+      const answer = await getQueryAnswerOrReportError(() => role.answerQuery?.(query, this), journal);
+      return answer ?? null;
+    });
+    return await this.#createOnce(`${key} card`, (spent) =>
+      createQueryAnswerCard(query, answer ?? undefined, journal, spent),
+    );
   }
 
   async #runRole(): Promise<TaskOutcome> {
@@ -240,21 +274,29 @@ export class RoleExecution implements TaskContext {
   }
 
   async #sendCardToRoleAndAwaitReply(
-    card: TaskCard | QueryCard,
+    content: object,
+    createCard: (spent: CardUsageMetadata) => TaskCard | QueryCard,
     deadlineMs?: number,
   ): Promise<ResultCard | ErrorCard> {
-    const { journal, requestTransport } = this.#options;
+    const { journal, requestTransport, turn } = this.#options;
+    this.signal.throwIfAborted();
+    const key = turn.createStepKey("send", content);
+    const delivery = await this.#createOnce(`${key} card`, (spent) =>
+      prepareDelivery(createCard(spent), journal),
+    );
     const stopTracking = this.#usage.startRoleWaitTimer();
     try {
-      const reply = await deliverCard({
-        card,
-        journal,
-        contextId: requestTransport.context_id ?? "",
-        parentTaskId: requestTransport.task_id,
-        signal: this.signal,
-        deadlineMs: deadlineMs ?? journal.runtime.deadlineMs,
-        answerQuery: (query) => this.#answerQuery(query),
-      });
+      const reply = await turn.once(key, () =>
+        deliverCard({
+          ...delivery,
+          journal,
+          contextId: requestTransport.context_id ?? "",
+          parentTaskId: requestTransport.task_id,
+          signal: this.signal,
+          deadlineMs: deadlineMs ?? journal.runtime.deadlineMs,
+          answerQuery: (query) => this.#answerQuery(query),
+        }),
+      );
       this.signal.throwIfAborted();
       return reply;
     } finally {
@@ -262,26 +304,63 @@ export class RoleExecution implements TaskContext {
     }
   }
 
-  async #queryRequester(card: QueryCard): Promise<ResultCard> {
-    const { journal, requestTransport, requester } = this.#options;
+  async #queryRequester(
+    key: string,
+    createCard: (spent: CardUsageMetadata) => QueryCard,
+  ): Promise<ResultCard> {
+    const { journal, requestTransport, replyEncoder, turn, answer, requestState } = this.#options;
     this.signal.throwIfAborted();
-    journal.recordSent(card, requestTransport, false);
+    const card = await this.#createOnce(`${key} card`, (spent) => {
+      const query = createCard(spent);
+      journal.recordSent(query, requestTransport, false);
+      return query;
+    });
     const stopTracking = this.#usage.startRoleWaitTimer();
     try {
-      const answer = await requester.sendQuery(card);
-      journal.recordReceived(answer, requestTransport, false);
-      return answer;
+      return await turn.once(key, async () => {
+        if (!answer || answer.metadata.in_reply_to !== card.metadata.card_id) {
+          const question: OpenQuery = { ...requestState, card };
+          return await turn.ask(replyEncoder.encodeQuery(card), question, 1);
+        }
+        journal.recordReceived(answer, requestTransport, false);
+        return answer;
+      });
     } finally {
       stopTracking();
     }
   }
 
-  #buildFinalReply(answer: TaskOutcome): ResultCard | ErrorCard {
-    const reply = this.#buildReply(answer);
-    // A model call that ends after this point is recorded with the id of the final card, although that card
-    // does not include its usage.
-    this.#finalCardId = reply.metadata.card_id;
-    return reply;
+  /** Creates a card, or a value with a card, as a step. The card reports the usage since the last card. */
+  async #createOnce<T>(key: string, create: (spent: CardUsageMetadata) => T): Promise<T> {
+    let isStored = true;
+    const created = await this.#options.turn.once(key, () => {
+      isStored = false;
+      return this.#usage.flushToCard(create);
+    });
+    if (isStored) this.#usage.flushToCard(() => undefined);
+    return created;
+  }
+
+  /** Creates and records the final reply, which all attempts share. */
+  async #createFinalReply(outcome: TaskOutcome): Promise<ResultCard | ErrorCard> {
+    const { journal, requestTransport, turn } = this.#options;
+    let reply: ResultCard | ErrorCard | undefined;
+    const create = (): ResultCard | ErrorCard => {
+      if (reply) return reply;
+      reply = this.#buildReply(outcome);
+      // A model call that ends after this point is recorded with the id of the final card, although that card
+      // does not include its usage.
+      this.#finalCardId = reply.metadata.card_id;
+      journal.recordSent(reply, requestTransport, false);
+      return reply;
+    };
+    try {
+      return await turn.once("reply", create);
+    } catch (error) {
+      // A stopped turn begins no step.
+      if (!turn.run.signal.aborted) throw error;
+      return create();
+    }
   }
 
   /**
@@ -306,12 +385,13 @@ export class RoleExecution implements TaskContext {
     if ("error" in answer) return fail(answer);
     try {
       return this.#usage.flushToCard((spent) =>
-        journal.createResultCard(requestCard.sender, answer.result, answer.status, {
-          ...metadata,
-          ...answer.metadata,
-          ...buildInReplyToMetadata(requestCard),
-          ...spent,
-        }),
+        journal.createResultCard(
+          requestCard.sender,
+          answer.result,
+          answer.status,
+          { ...metadata, ...answer.metadata, ...buildInReplyToMetadata(requestCard), ...spent },
+          answer.type,
+        ),
       );
     } catch (error) {
       return fail({

@@ -1,15 +1,29 @@
 import { resolveObserver } from "../../../observe/logging/index.ts";
 import type { Clock, Observer } from "../../../engine/index.ts";
-import { type CardProtocol, type CardType, createCardProtocol, type CardRecorder } from "../../index.ts";
+import {
+  type CardProtocol,
+  type CardType,
+  createCardProtocol,
+  type CardRecorder,
+  MESSAGE_CARD_EXTENSION_URI,
+} from "../../index.ts";
 import type { RoleModel } from "../role-model.ts";
 import { systemClock } from "./system-clock.ts";
-import { type RoleConnectionOptions, RoleClientPool, type RoleTarget } from "./role-client-pool.ts";
+import { type A2AClient, connect, type ConnectOptions } from "../../../client/index.ts";
 
 /** Card protocol type for all roles and all types of message cards. */
 export type AnyCardProtocol = CardProtocol<CardType, string>;
 
+/** Location of a role: a URL, a client, or a function that returns a URL or a client. */
+export type RoleTarget = string | A2AClient | (() => string | A2AClient | Promise<string | A2AClient>);
+
 /** Options that roles and controllers share. */
-export interface RoleRuntimeOptions extends RoleConnectionOptions {
+export interface RoleRuntimeOptions {
+  /**
+   * Options for connections to roles with a configured URL, for example credentials. By default, clients
+   * resume an interrupted stream with up to 5 retries.
+   */
+  readonly connectOptions?: ConnectOptions;
   /** Locations of other roles, by role name. */
   readonly roleTargets?: Readonly<Record<string, RoleTarget>>;
   /**
@@ -41,7 +55,11 @@ export interface RoleRuntimeOptions extends RoleConnectionOptions {
 export interface RoleRuntime {
   readonly role: string;
   readonly protocol: AnyCardProtocol;
-  readonly clients: RoleClientPool;
+  /**
+   * Returns the client for a role, which is connected on first use. Rejects if the role is unknown or unreachable.
+   * After a failed connection, the next call connects again.
+   */
+  readonly getClient: (role: string) => Promise<A2AClient>;
   readonly recorder: CardRecorder | undefined;
   readonly observer: Pick<Observer, "onError">;
   readonly clock: Clock;
@@ -56,7 +74,7 @@ export function createRoleRuntime(
   role: string,
   options: RoleRuntimeOptions & { readonly model?: RoleModel },
 ): RoleRuntime {
-  const { protocol = createCardProtocol(), roleTargets = {}, clock = systemClock } = options;
+  const { protocol = createCardProtocol(), clock = systemClock } = options;
   if (!protocol.roles.includes(role)) {
     const knownRoles = protocol.roles.join(", ");
     throw new Error(
@@ -66,7 +84,7 @@ export function createRoleRuntime(
   return {
     role,
     protocol,
-    clients: new RoleClientPool(roleTargets, options),
+    getClient: createClientPool(options),
     recorder: options.recorder,
     observer: resolveObserver(options.observer),
     clock,
@@ -74,5 +92,32 @@ export function createRoleRuntime(
     graceMs: options.graceMs ?? 2000,
     deadlineMs: options.deadlineMs,
     model: options.model,
+  };
+}
+
+function createClientPool({
+  roleTargets = {},
+  connectOptions = {},
+}: RoleRuntimeOptions): RoleRuntime["getClient"] {
+  const extensions = new Set([...(connectOptions.extensions ?? []), MESSAGE_CARD_EXTENSION_URI]);
+  const complete = { reconnect: { maxRetries: 5 }, ...connectOptions, extensions: [...extensions] };
+  const targets = new Map(Object.entries(roleTargets));
+  const clients = new Map<string, Promise<A2AClient>>();
+  const connectTo = async (role: string): Promise<A2AClient> => {
+    const target = targets.get(role);
+    if (target === undefined) {
+      const known = [...targets.keys()].join(", ") || "none";
+      throw new Error(
+        `The role ${role} has no location (known roles: ${known}). Add its URL to "roleTargets".`,
+      );
+    }
+    const resolved = typeof target === "function" ? await target() : target;
+    return typeof resolved === "string" ? await connect(resolved, complete) : resolved;
+  };
+  return (role) => {
+    const client = clients.get(role) ?? connectTo(role);
+    clients.set(role, client);
+    client.catch(() => clients.delete(role));
+    return client;
   };
 }

@@ -1,18 +1,16 @@
-/** A solver in a separate process that tests kill. It prints its URL and never answers the task `wait`. */
+/** A solver in a separate process that tests kill. The process prints its URL. Without an answer, the solver waits. */
 import { createServer } from "../../../server/index.ts";
 import { createRoleAgent } from "./index.ts";
 
-const [store = "memory", port = "0"] = process.argv.slice(2);
+const [store = "memory", port = "0", answer] = process.argv.slice(2);
 
 const killableTestSolverAgent = createRoleAgent({
   name: "solver",
   description: "Waits, or answers at once.",
-  async performTask({ task }) {
-    if (task.content === "wait") {
-      process.stdout.write("waiting\n");
-      await new Promise(() => {});
-    }
-    return { result: "4", status: "success" };
+  async performTask() {
+    if (answer !== undefined) return { result: answer, status: "success" };
+    process.stdout.write("waiting\n");
+    return await new Promise<never>(() => {});
   },
 });
 

@@ -1,4 +1,4 @@
-import type { MessageCard, ControlCard } from "../../index.ts";
+import { findCardInCancelMetadata, type MessageCard, type ControlCard } from "../../index.ts";
 import type { JsonObject } from "../../../protocol/index.ts";
 
 /** Fraction of the requester's grace period that a role passes on to downstream roles. */
@@ -41,7 +41,18 @@ export function isControlCard(value: unknown): value is ControlCard {
   return "message_type" in value && (value as MessageCard).message_type === "control";
 }
 
-/** Abort reason for work that ends because the server closes. */
+/** Abort reason for work that ends because the server closes, and that no later process continues. */
 export class ServerClosingError extends Error {
   override readonly name = "AbortError";
+}
+
+/** Abort reason for an attempt that ends although its task goes on: later attempts or turns continue the work. */
+export class TurnContinuesError extends Error {
+  override readonly name = "AbortError";
+}
+
+/** Returns the abort reason for a cancellation with this metadata: the control card, if the metadata contains one. */
+export function toCancellationAbortReason(cancelMetadata: JsonObject): unknown {
+  const card = findCardInCancelMetadata(cancelMetadata);
+  return isControlCard(card) ? card : new DOMException("The task was cancelled.", "AbortError");
 }

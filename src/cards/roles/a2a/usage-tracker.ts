@@ -1,7 +1,8 @@
 import type { CardMetadata, CardTokenUsage, FailedTry } from "../../index.ts";
 import { addUsage, sumInputAndOutputTokens } from "../token-usage.ts";
 
-type CardUsageMetadata = Pick<
+/** Metadata of a card about the work since the last card. */
+export type CardUsageMetadata = Pick<
   CardMetadata,
   "card_id" | "tokens" | "usage" | "model" | "duration_ms" | "failed_tries"
 >;
@@ -67,6 +68,18 @@ export class UsageTracker {
   addModelUsage(usage: CardTokenUsage, model: string): void {
     this.#usage = addUsage(this.#usage, usage);
     this.#model = model;
+  }
+
+  /** Adds a model call of an earlier attempt, whose tokens the next card reports with the id of that attempt. */
+  addStoredCall(call: {
+    readonly usage?: CardTokenUsage;
+    readonly model: string;
+    readonly failedTries: readonly FailedTry[];
+    readonly cardId: string;
+  }): void {
+    this.#nextCardId = call.cardId;
+    if (call.usage) this.addModelUsage(call.usage, call.model);
+    for (const failedTry of call.failedTries) this.addFailedTry(failedTry);
   }
 
   addFailedTry(failedTry: FailedTry): void {

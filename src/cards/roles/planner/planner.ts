@@ -84,7 +84,7 @@ async function applyPendingControlCards(
 ): Promise<PlannerState> {
   let state = before;
   for (;;) {
-    for (const card of taskContext.takeControlCards()) {
+    for (const card of await taskContext.takeControlCards()) {
       const result = applyControlCardToState(state, card);
       ({ state } = result);
       if (result.notice) taskContext.notifyRequesterOfError(result.notice);
