@@ -23,18 +23,24 @@ export function isSameJson(a: unknown, b: unknown): boolean {
 
 /**
  * Estimates the size of a JSON value in characters, without serializing the value. The estimate counts the
- * characters of text, and a few characters for each member, number, and list.
+ * characters of text, and a few characters for each member, number, and list. The estimate stops above `limit`.
  */
-export function estimateJsonSize(value: unknown): number {
+export function estimateJsonSize(value: unknown, limit: number = Infinity): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 4;
   let size = 2;
-  if (Array.isArray(value)) for (const item of value) size += estimateJsonSize(item) + 1;
-  // `for…in` creates no lists of members, and is several times faster than `Object.entries`.
-  else
-    for (const name in value) {
-      const member: unknown = value[name as keyof typeof value];
-      if (member !== undefined) size += name.length + 4 + estimateJsonSize(member);
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (size > limit) break;
+      size += estimateJsonSize(item, limit - size) + 1;
     }
+    return size;
+  }
+  // `for…in` creates no lists of members, and is several times faster than `Object.entries`.
+  for (const name in value) {
+    if (size > limit) break;
+    const member: unknown = value[name as keyof typeof value];
+    if (member !== undefined) size += name.length + 4 + estimateJsonSize(member, limit - size);
+  }
   return size;
 }

@@ -3,42 +3,38 @@ import {
   Engine,
   systemClock,
   type TurnLimits,
-  withSafeListeners,
   type Agent,
   type Observer,
   generateErrorId,
 } from "../engine/index.ts";
-import { getSharedRedactor, resolveObserver } from "../observe/logging/index.ts";
+import { getSharedRedactor } from "../observe/logging/index.ts";
 import { stripTrailingCharacters, A2AError } from "../protocol/index.ts";
-import type { TrafficRecordOption } from "../observe/trace/recording/index.ts";
-import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
+import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./perform-operation.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
 import { composeOperationHandler } from "./bindings/request-pipeline.ts";
 import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
-import { joinAllowedOrigins } from "./cors.ts";
-import { CrossOriginGuard } from "./cross-origin-guard.ts";
+import { joinAllowedOrigins, CrossOriginGuard } from "./cross-origin-guard.ts";
 import { HostHeaderGuard } from "./loopback-protection.ts";
 import type { OtherNodeEvents } from "./other-node-events.ts";
-import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
+import { createPublishedJwksProvider, type RouterContext } from "./router.ts";
 import type { PushService } from "./push/assemble-push-service.ts";
-import type { RouterContext } from "./router.ts";
-import { createServedAgent, type ServedAgentOptions } from "./served-agent.ts";
-import { ServedAgentRegistry } from "./served-agent-registry.ts";
-import { resolveTransportLimits } from "./server-limits.ts";
-import { DEFAULT_HEARTBEAT_MS, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
+import { createServedAgent, type ServedAgentOptions, ServedAgentRegistry } from "./served-agent.ts";
+import {
+  resolveTransportLimits,
+  DEFAULT_HEARTBEAT_MS,
+  SUPPORTED_A2A_VERSIONS,
+  type ServerOptions,
+} from "./server-options.ts";
 import type { ServerPlatform } from "./server-platform.ts";
-import { combineObservers } from "./telemetry/combine-observers.ts";
-import { TrafficRecording } from "./traffic/traffic-recording.ts";
+import { createInstrument, type Instrument } from "./instrument/instrument.ts";
 import type { ServerStore } from "./resolve-store.ts";
 
 /** The parts of a server that exist before its store is open. */
 export interface ServerParts {
   readonly store: ServerStore;
-  readonly observer: Observer;
-  readonly telemetry: ReturnType<ServerPlatform["createTelemetry"]>;
-  readonly trafficRecording: TrafficRecording | undefined;
+  readonly instrument: Instrument;
   /** Present if a mounted handler listens to the events of other nodes. */
   readonly otherNodeEvents: OtherNodeEvents | undefined;
   readonly pushService: PushService | undefined;
@@ -63,31 +59,22 @@ export function assembleServer(
   const { peerLeniency = "all", operator, tenants } = options;
   const store = platform.resolveStore(options.store, retention);
   assertStoreSupportsOptions(store, options);
-  const logObserver = resolveObserver(options.observer);
-  const trafficRecording =
-    options.record === undefined ? undefined : openServerRecord(platform, options.record, logObserver);
   const otherNodeEvents = platform.createOtherNodeEvents?.(store, mountedHandlers, {
     listAgentIds: () => agents.served.keys(),
     pollsTaskList: operator !== undefined,
   });
-  const telemetry = platform.createTelemetry({
-    telemetry: options.telemetry,
-    metrics: options.metrics,
-    observer: combineObservers(
-      [
-        logObserver,
-        ...(trafficRecording ? [trafficRecording.observer] : []),
-        ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
-        ...(otherNodeEvents ? [otherNodeEvents.observer] : []),
-      ].map(withSafeListeners),
-    ),
+  const instrument = createInstrument(platform, options, {
+    store,
+    observers: [
+      ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
+      ...(otherNodeEvents ? [otherNodeEvents.observer] : []),
+    ],
     findCard: (agentId) => {
       const description = agents.served.get(agentId)?.cardPublisher.loadDescription();
       return description instanceof Promise ? undefined : description;
     },
-    record: trafficRecording?.writer,
   });
-  const { observer } = telemetry;
+  const { observer } = instrument;
   const operatorAuthenticator = operator && new Authenticator(operator.authenticate);
   const pushService = platform.createPushService(options.push, store, observer);
   const reportError = createErrorReporter(observer);
@@ -113,7 +100,7 @@ export function assembleServer(
     startsTurns: options.role !== "web",
     push: pushService,
     observer,
-    runTracing: telemetry.runTracing,
+    runTracing: instrument.runTracing,
     ...selectEngineOptions(options),
   };
   const servedAgentOptions: ServedAgentOptions = {
@@ -154,20 +141,13 @@ export function assembleServer(
       hostGuard.assertAllowed(request.authority);
       crossOriginGuard.assertAllowed(request);
     },
-    handleOperation: composeOperationHandler({
-      assertTenantServed: tenants && createTenantAcceptanceCheck(tenants),
-      operationObserver: telemetry.operationObserver,
-      trafficRecording,
-    }),
+    handleOperation: composeOperationHandler(tenants && createTenantAcceptanceCheck(tenants), instrument),
     reportError,
-    recordRefusal: trafficRecording && ((refusal) => trafficRecording.recorder?.recordRefusal(refusal)),
-    observer,
+    instrument,
   };
   return {
     store,
-    observer,
-    telemetry,
-    trafficRecording,
+    instrument,
     otherNodeEvents,
     pushService,
     eventStreams,
@@ -198,17 +178,6 @@ function selectEngineOptions({
     ...(maxSilenceMs === undefined ? {} : { maxSilenceMs }),
     ...(maxTurnMs === undefined ? {} : { maxTurnMs }),
   };
-}
-
-/** Opens the traffic record of a server. The first lost line is reported to the observer. */
-function openServerRecord(
-  platform: ServerPlatform,
-  record: TrafficRecordOption,
-  observer: Observer,
-): TrafficRecording {
-  const onLoss = (error: unknown): void => observer.onError?.({ where: "traffic record", error });
-  const writerOptions = { vantage: "server", name: "server", onLoss } as const;
-  return new TrafficRecording(platform.openTrafficRecord(record, writerOptions));
 }
 
 /**

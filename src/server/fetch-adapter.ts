@@ -1,17 +1,15 @@
 import type { ByteAccount, ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { HttpReply, HttpRequest, ResponseSink } from "./http-exchange.ts";
-import { RequestBodyBuffer } from "./request-body-buffer.ts";
-import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
-import { countResponseBytes } from "./response-reservation.ts";
-import { isLongText, writeTextInSlices } from "./write-text-in-slices.ts";
+import { RequestBodyBuffer, decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
 import type { StreamInterruption } from "../engine/index.ts";
 import type { A2AError } from "../protocol/index.ts";
 
 /** Adapts a WHATWG `Request` to `HttpRequest`. */
 export class FetchRequest implements HttpRequest {
   readonly method: string;
-  readonly path: string;
+  path: string;
+  basePath = "";
   readonly query: string;
   readonly remoteAddress: string | undefined;
   readonly byteAccount: ByteAccount | undefined;
@@ -40,7 +38,7 @@ export class FetchRequest implements HttpRequest {
    */
   get origin(): string {
     const host = this.header("host");
-    return host === undefined ? this.#url.origin : `${this.#url.protocol}//${host}`;
+    return (host === undefined ? this.#url.origin : `${this.#url.protocol}//${host}`) + this.basePath;
   }
 
   header(name: string): string | undefined {
@@ -83,17 +81,10 @@ export function toFetchResponse(
 ): Response {
   if (typeof body === "function" && method !== "HEAD")
     return new Response(createFetchBodyStream(body, byteAccount, stallWatch), { status, headers });
-  // The server counts the unread bytes of a long text.
-  if (isLongText(body) && byteAccount && method !== "HEAD") {
-    const pieces = typeof body === "string" ? [body] : body;
-    const stream = createTextBodyStream(pieces, byteAccount, stallWatch);
-    const contentLength = String(countResponseBytes(pieces));
-    return new Response(stream, { status, headers: { ...headers, "content-length": contentLength } });
-  }
   byteAccount?.close();
   if (typeof body === "function" || body === "" || method === "HEAD")
     return new Response(null, { status, headers });
-  return new Response(typeof body === "string" ? body : body.join(""), { status, headers });
+  return new Response(body, { status, headers });
 }
 
 /**
@@ -169,23 +160,4 @@ function createFetchBodyStream(
     },
     cancel: () => close({ reason: "canceled" }),
   });
-}
-
-/** Creates a response body that passes the pieces of a long text on in slices, as fast as the host reads them. */
-function createTextBodyStream(
-  pieces: readonly string[],
-  account: ByteAccount,
-  stallWatch: WriteStallWatch | undefined,
-): ReadableStream<Uint8Array> {
-  return createFetchBodyStream(
-    (sink) => {
-      let isClosed = false;
-      sink.onClose(() => {
-        isClosed = true;
-      });
-      void writeTextInSlices(pieces, sink, () => isClosed);
-    },
-    account,
-    stallWatch,
-  );
 }

@@ -1,13 +1,15 @@
 import type { Caller, StreamInterruption } from "../engine/index.ts";
 import type { RequestLine } from "../observe/trace/index.ts";
-import type { A2AError } from "../protocol/index.ts";
+import { A2AError } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
 
 /** An HTTP request, independent of the web framework that received the request. */
 export interface HttpRequest {
   readonly method: string;
-  /** Percent-encoded URL path without the query. */
-  readonly path: string;
+  /** Percent-encoded URL path without the query. The server removes its `basePath`. */
+  path: string;
+  /** The option `basePath` of the server, which `origin` then includes. */
+  basePath?: string;
   /** URL query without the question mark, or an empty string if the URL has no query. */
   readonly query: string;
   /**
@@ -17,7 +19,7 @@ export interface HttpRequest {
   readonly authority: string | undefined;
   /**
    * URL scheme, host, and port that the client used to reach this server, for example
-   * `http://127.0.0.1:4100`.
+   * `http://127.0.0.1:4100`, and the base path of the server.
    */
   readonly origin: string;
   /** Returns the value of a header. The parameter must be the header name in lower case. */
@@ -74,8 +76,8 @@ export interface ResponseSink {
 export interface HttpReply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Response body as text or as pieces of a long text, or a function that writes a stream to the response body. */
-  readonly body?: string | readonly string[] | ((sink: ResponseSink) => void);
+  /** Response body as text, or a function that writes a long text or a stream to the response body. */
+  readonly body?: string | ((sink: ResponseSink) => void);
   /** Set if the server refused the request before it knew the operation. */
   readonly refusal?: RequestRefusal;
 }
@@ -94,8 +96,25 @@ export interface RequestRefusal {
 
 export function createJsonReply(
   status: number,
-  body: string | readonly string[],
+  body: string,
   headers: Record<string, string> = {},
 ): HttpReply {
   return { status, headers: { "content-type": "application/json", ...headers }, body };
+}
+
+/**
+ * Error for a request whose HTTP method is not allowed. The header `Allow` of the error reply lists the
+ * allowed HTTP methods.
+ */
+export class MethodNotAllowedError extends A2AError {
+  readonly allowedMethods: readonly string[];
+
+  constructor({ path, method }: HttpRequest, allowedMethods: readonly string[]) {
+    super("METHOD_NOT_ALLOWED", `${path} does not accept ${method}; use ${allowedMethods.join(" or ")}.`);
+    this.allowedMethods = allowedMethods;
+  }
+}
+
+export function assertHttpMethodAllowed(request: HttpRequest, allowedMethods: readonly string[]): void {
+  if (!allowedMethods.includes(request.method)) throw new MethodNotAllowedError(request, allowedMethods);
 }

@@ -11,7 +11,7 @@ export { SERVER_OPTION_NAMES } from "./server-options.ts";
 export type { OperatorAccess, OperatorOptions } from "./operator-access.ts";
 export type { ListedTask, ListedTaskPage, TaskListConditions, TaskLogAccess } from "./task-log-access.ts";
 
-export { installNodeTraceScope } from "./telemetry/server-telemetry.ts";
+export { installNodeTraceScope } from "./instrument/server-telemetry.ts";
 
 export type { StoreInfo } from "./maintenance/store-maintenance.ts";
 export { readMaintenanceAddress, type MaintenanceAddress } from "./maintenance/maintenance-socket.ts";

@@ -4,16 +4,22 @@ import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { HttpReply, ResponseSink } from "./http-exchange.ts";
 import { NodeRequest, sendReply } from "./node-adapter.ts";
-import { MAX_WRITE_LENGTH } from "./write-text-in-slices.ts";
+import { createResultReply, MAX_WRITE_LENGTH } from "./result-reply.ts";
 
 /** Serves `body` with `sendReply`, and returns the URL. */
-async function serveBody(
-  body: NonNullable<HttpReply["body"]>,
-  onRequest: RequestListener = () => {},
-): Promise<string> {
+function serveBody(body: NonNullable<HttpReply["body"]>, onRequest?: RequestListener): Promise<string> {
+  return serveReply({ status: 200, headers: {}, body }, onRequest);
+}
+
+/** Serves the JSON of a result, and returns the URL. */
+async function serveResult(result: string, onRequest?: RequestListener): Promise<string> {
+  return await serveReply(await createResultReply(undefined, {}, { result }), onRequest);
+}
+
+async function serveReply(reply: HttpReply, onRequest: RequestListener = () => {}): Promise<string> {
   const server = createServer((incoming, outgoing) => {
     onRequest(incoming, outgoing);
-    sendReply({ status: 200, headers: {}, body }, new NodeRequest(incoming), outgoing);
+    sendReply(reply, new NodeRequest(incoming), outgoing);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -38,9 +44,9 @@ describe("a long response", () => {
     ["characters of four bytes", `x${"😀".repeat(1_600_000)}`],
     ["characters of four bytes after an even number of units", `xy${"😀".repeat(1_600_000)}`],
   ])("arrives unchanged, with its length: %s", async (_, text) => {
-    const response = await fetch(await serveBody(text));
-    expect(Number(response.headers.get("content-length"))).toBe(Buffer.byteLength(text));
-    expect((await response.text()) === text).toBe(true);
+    const response = await fetch(await serveResult(text));
+    expect(Number(response.headers.get("content-length"))).toBe(Buffer.byteLength(text) + 2);
+    expect((await response.json()) === text).toBe(true);
   });
 
   it("has no body for HEAD", async () => {
@@ -51,7 +57,7 @@ describe("a long response", () => {
 
   it("ends when the client disconnects", async () => {
     const { promise: wasSentWhole, resolve } = Promise.withResolvers<boolean>();
-    const url = await serveBody("a".repeat(50_000_000), (_, outgoing) =>
+    const url = await serveResult("a".repeat(50_000_000), (_, outgoing) =>
       outgoing.on("close", () => resolve(outgoing.writableFinished)),
     );
     const abortController = new AbortController();
@@ -68,7 +74,7 @@ describe("a long response", () => {
       turns++;
       if (isRunning) setImmediate(countTurns);
     };
-    const url = await serveBody("a".repeat(32 * MAX_WRITE_LENGTH), (_, outgoing) => {
+    const url = await serveResult("a".repeat(32 * MAX_WRITE_LENGTH), (_, outgoing) => {
       countTurns();
       outgoing.on("finish", () => (isRunning = false));
     });

@@ -8,8 +8,8 @@ import {
   endResponseBeforeUnreadBody,
   isBodyUnread,
   parseRequestTarget,
+  NodeResponseSink,
 } from "./node-adapter.ts";
-import { NodeResponseSink } from "./node-response-sink.ts";
 import { getBufferedBody } from "./read-node-body-text.ts";
 
 /**

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { FakeClock } from "../engine/engine.fixture.ts";
 import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
-import { NodeResponseSink } from "./node-response-sink.ts";
+import { NodeResponseSink } from "./node-adapter.ts";
 
 const BYTES_PER_SECOND = 10_000;
 

@@ -2,8 +2,12 @@ import type { Caller, Observer, OperatorAccessReport } from "../engine/index.ts"
 import { A2AError } from "../protocol/index.ts";
 import { authenticateCaller, type Authenticator, type AuthenticationOption } from "./auth/authenticator.ts";
 import type { HttpRequest } from "./http-exchange.ts";
-import type { CallerAgentAccess } from "./caller-agent-access.ts";
-import { listTasksWithFirstEvents, type ListedTaskPage, type TaskListConditions } from "./task-log-access.ts";
+import {
+  type CallerAgentAccess,
+  listTasksWithFirstEvents,
+  type ListedTaskPage,
+  type TaskListConditions,
+} from "./task-log-access.ts";
 import type { ServerStore } from "./resolve-store.ts";
 
 /** Options for operators, who see and control the tasks of all callers. */

@@ -1,8 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { A2AError } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
-import { createPayloadTooLargeError, decodeBodyText } from "./request-body.ts";
-import { RequestBodyBuffer } from "./request-body-buffer.ts";
+import { createPayloadTooLargeError, decodeBodyText, RequestBodyBuffer } from "./request-body.ts";
 
 const NO_BYTES = Buffer.alloc(0);
 

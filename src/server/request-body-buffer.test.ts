@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RequestBodyBuffer } from "./request-body-buffer.ts";
+import { RequestBodyBuffer } from "./request-body.ts";
 
 describe("RequestBodyBuffer", () => {
   it("returns the bytes of all chunks in order, whether it keeps or copies a chunk", () => {

@@ -12,19 +12,16 @@ import type { DueWorkReport } from "./due-work.ts";
 import {
   type HttpReply,
   type HttpRequest,
-  type ClientCertificate,
   createJsonReply,
+  assertHttpMethodAllowed,
 } from "./http-exchange.ts";
-import { getHttpStatus, reportRequest } from "./report-request.ts";
+import { reportRequest } from "./instrument/operation-watch.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import type { ServerOptions } from "./server-options.ts";
-import type { StoreOpener } from "./store-opener.ts";
-import type { ByteAccount } from "./byte-ledger/byte-ledger.ts";
-import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
 import { isSameSecret } from "../base/data-structures/index.ts";
 import type { ServerStore } from "./resolve-store.ts";
 
-type ServerPathHandler = (request: HttpRequest) => HttpReply | Promise<HttpReply> | undefined;
+type ServerPathHandler = (request: HttpRequest) => HttpReply | Promise<HttpReply>;
 
 interface RequestHandlerDependencies {
   readonly options: Pick<ServerOptions, "basePath" | "cors" | "healthEndpoints" | "role">;
@@ -35,7 +32,7 @@ interface RequestHandlerDependencies {
   /** Bearer token of the endpoint `/tick`. Without a token, the endpoint does not exist. */
   readonly tickToken: string | undefined;
   readonly processDueWork: (timeLimitMs: number | undefined) => Promise<DueWorkReport>;
-  readonly handleMetricsRequest: (request: HttpRequest) => HttpReply | Promise<HttpReply> | undefined;
+  readonly handleMetricsRequest: ServerPathHandler | undefined;
   readonly isDraining: () => boolean;
   readonly isClosing: () => boolean;
 }
@@ -65,21 +62,26 @@ export function composeRequestHandler(
   };
   const respond = (request: HttpRequest): Promise<HttpReply> => {
     try {
-      const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
-      const reply = serverPaths.get(mounted.path)?.(mounted);
+      if (basePath !== undefined) removeBasePath(request, basePath);
+      const reply = serverPaths.get(request.path)?.(request);
       if (reply)
         return Promise.resolve(reply).catch((error: unknown) =>
           createErrorReply(request, routerContext.reportError("server", error)),
         );
       if (options.role === "worker") throw createWorkerError();
-      return storeOpener.isOpen ? routeRequest(mounted, routerContext) : openStoreAndRoute(mounted);
+      return storeOpener.isOpen ? routeRequest(request, routerContext) : openStoreAndRoute(request);
     } catch (error) {
       return Promise.resolve(createErrorReply(request, A2AError.from(error)));
     }
   };
   const handle = observer.onRequest
     ? (request: HttpRequest): Promise<HttpReply> =>
-        reportRequest(observer, request, getHttpStatus, () => respond(request))
+        reportRequest(
+          observer,
+          request,
+          ({ status }) => status,
+          () => respond(request),
+        )
     : respond;
   if (!cors) return handle;
   let policy: CorsPolicy | undefined;
@@ -111,7 +113,8 @@ function createServerPathHandlers({
           throw routerContext.reportError("store", error);
         }),
     });
-  const handlers = new Map<string, ServerPathHandler>([["/metrics", handleMetricsRequest]]);
+  const handlers = new Map<string, ServerPathHandler>();
+  if (handleMetricsRequest) handlers.set("/metrics", handleMetricsRequest);
   if (options.healthEndpoints !== false) handlers.set("/healthz", handleHealth).set("/readyz", handleHealth);
   if (token !== undefined)
     handlers.set("/tick", (request) => handleTickRequest(request, { token, processDueWork }));
@@ -125,59 +128,18 @@ function createWorkerError(): A2AError {
 }
 
 /**
- * A request to a server with a `basePath`. `BasePathRequest` removes `basePath` from the path and appends
- * `basePath` to the origin. The router can therefore ignore `basePath`.
+ * Removes `basePath` from the path of a request, and appends it to the origin, so that the router can ignore it. Throws
+ * NOT_FOUND if the path is outside `basePath`. If a host app removed `basePath` from request paths, agent cards would
+ * contain wrong URLs.
  */
-class BasePathRequest implements HttpRequest {
-  readonly path: string;
-  readonly #request: HttpRequest;
-  readonly #basePath: string;
-
-  /**
-   * Throws NOT_FOUND if the path is outside `basePath`. If a host app removed `basePath` from request paths,
-   * agent cards would contain wrong URLs.
-   */
-  constructor(request: HttpRequest, basePath: string) {
-    const { path } = request;
-    if (path !== basePath && !path.startsWith(`${basePath}/`)) {
-      const text = `The path ${path.slice(0, 200)} is outside the basePath ${basePath} of this server; make the host pass full paths.`;
-      throw new A2AError("NOT_FOUND", text);
-    }
-    this.#request = request;
-    this.#basePath = basePath;
-    this.path = path.slice(basePath.length) || "/";
+function removeBasePath(request: HttpRequest, basePath: string): void {
+  const { path } = request;
+  if (path !== basePath && !path.startsWith(`${basePath}/`)) {
+    const text = `The path ${path.slice(0, 200)} is outside the basePath ${basePath} of this server; make the host pass full paths.`;
+    throw new A2AError("NOT_FOUND", text);
   }
-
-  get method(): string {
-    return this.#request.method;
-  }
-  get query(): string {
-    return this.#request.query;
-  }
-  get authority(): string | undefined {
-    return this.#request.authority;
-  }
-  get origin(): string {
-    return this.#request.origin + this.#basePath;
-  }
-  get remoteAddress(): string | undefined {
-    return this.#request.remoteAddress;
-  }
-  get byteAccount(): ByteAccount | undefined {
-    return this.#request.byteAccount;
-  }
-
-  header(name: string): string | undefined {
-    return this.#request.header(name);
-  }
-
-  text(maxBytes: number): string | Promise<string> {
-    return this.#request.text(maxBytes);
-  }
-
-  certificate(): ClientCertificate | undefined {
-    return this.#request.certificate?.();
-  }
+  request.path = path.slice(basePath.length) || "/";
+  request.basePath = basePath;
 }
 
 /** State of a server that the health endpoints report. */
@@ -256,4 +218,41 @@ function parseTimeLimitMs(query: string): number | undefined {
   if (seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1000;
   const description = `is ${JSON.stringify(text.slice(0, 20))}; use a number of seconds up to ${MAX_SECONDS}`;
   throw A2AError.invalidParams([{ field: "seconds", description }]);
+}
+
+/** Opens the task store of a server, and the services that need the open store. */
+export class StoreOpener {
+  readonly #open: () => Promise<void>;
+  #opening: Promise<void> | undefined;
+  #isOpen = false;
+
+  constructor(open: () => Promise<void>) {
+    this.#open = open;
+  }
+
+  /** True once the store and the services are open. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** The current or last attempt to open the store, unless the attempt has failed. */
+  get opening(): Promise<void> | undefined {
+    return this.#opening;
+  }
+
+  /** Opens the store once. If opening fails, all callers of the attempt fail, and the next call tries again. */
+  open(): Promise<void> {
+    this.#opening ??= this.#openOnce();
+    return this.#opening;
+  }
+
+  async #openOnce(): Promise<void> {
+    try {
+      await this.#open();
+      this.#isOpen = true;
+    } catch (error) {
+      this.#opening = undefined;
+      throw error;
+    }
+  }
 }

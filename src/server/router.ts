@@ -1,21 +1,21 @@
-import type { Observer } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
-import {
-  type AgentListRenderer,
-  CARD_PATH,
-  renderAgentList,
-  renderAiCatalog,
-  renderApiCatalog,
-} from "./agent-catalogs.ts";
 import { handleJsonRpc } from "./bindings/json-rpc.ts";
-import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
+import {
+  assertHttpMethodAllowed,
+  createJsonReply,
+  type HttpReply,
+  type HttpRequest,
+} from "./http-exchange.ts";
 import type { BindingContext } from "./bindings/request-pipeline.ts";
 import { createRestErrorReply, handleRest } from "./bindings/rest.ts";
-import { createJsonReply, type HttpReply, type HttpRequest } from "./http-exchange.ts";
-import type { PublishedJwksProvider } from "./published-jwks-provider.ts";
-import type { ServedAgent } from "./served-agent.ts";
+import { type ServedAgent, getAgentPath } from "./served-agent.ts";
+import type { JSONWebKeySet } from "../wire/keys/index.ts";
+import type { CardSigningOptions } from "./card/card-signing.ts";
+import type { PushSigner } from "./push/push-signer.ts";
 
+/** Path of an agent card below the URL of its agent (A2A §8.2). */
+const CARD_PATH = "/.well-known/agent-card.json";
 /** The card path with the slash that some clients append (`slashAfterCardPath`). */
 const CARD_PATH_WITH_SLASH = `${CARD_PATH}/`;
 const JWKS_PATH = "/.well-known/jwks.json";
@@ -45,8 +45,6 @@ export interface RouterContext extends BindingContext {
    * neither agent cards nor push notifications has no key provider.
    */
   readonly jwksProvider: PublishedJwksProvider | undefined;
-  /** Observer of the requests that do not arrive over HTTP. */
-  readonly observer: Pick<Observer, "onRequest">;
   /** Throws an error if the host or the web page of a request is not allowed. */
   readonly assertRequestAllowed: (request: HttpRequest) => void;
 }
@@ -56,7 +54,7 @@ export interface RouterContext extends BindingContext {
  * binding. Never rejects, because every error becomes an error reply.
  */
 export function routeRequest(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
-  const { recordRefusal } = context;
+  const { recordRefusal } = context.instrument;
   if (!recordRefusal) return dispatchOrRefuse(request, context);
   const startMs = performance.now();
   return dispatchOrRefuse(request, context).then((reply) => {
@@ -180,4 +178,106 @@ async function handleJwks(request: HttpRequest, jwksProvider: PublishedJwksProvi
 
 function getBaseUrl(request: HttpRequest, { publicUrl }: RouterContext): string {
   return publicUrl ?? request.origin;
+}
+
+/** Provides the public keys that the server publishes at `/.well-known/jwks.json`. */
+interface PublishedJwksProvider {
+  getJwks(): Promise<JSONWebKeySet>;
+}
+
+/**
+ * Creates a provider of the public keys that verify the server's agent cards and push notifications. Returns
+ * `undefined` if the server signs neither agent cards nor push notifications. The provider lists each public
+ * key only once, because verifiers reject two keys with the same id.
+ */
+export function createPublishedJwksProvider(
+  pushSigner: PushSigner | undefined,
+  cardSigning: CardSigningOptions | readonly CardSigningOptions[] | undefined,
+): PublishedJwksProvider | undefined {
+  if (!pushSigner && !cardSigning) return undefined;
+  return {
+    async getJwks() {
+      const sets = await Promise.all([
+        pushSigner?.getJwks(),
+        cardSigning && loadCardSigningJwks(cardSigning),
+      ]);
+      const keys = sets.flatMap((set) => set?.keys ?? []);
+      return { keys: [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()] };
+    },
+  };
+}
+
+async function loadCardSigningJwks(
+  cardSigning: CardSigningOptions | readonly CardSigningOptions[],
+): Promise<JSONWebKeySet> {
+  const { buildCardSigningJwks } = await import("./card/card-signing.ts");
+  return await buildCardSigningJwks(cardSigning);
+}
+
+const CARD_TYPE = "application/a2a-agent-card+json";
+const LINKSET_TYPE = `application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`;
+
+/** The agents of a server, and the base URL of their URLs. */
+interface ListedAgents {
+  readonly agents: ReadonlyMap<string, ServedAgent>;
+  readonly baseUrl: string;
+}
+
+interface ListedAgent extends Pick<ServedAgent, "id" | "cardPublisher"> {
+  readonly url: string;
+  readonly cardUrl: string;
+}
+
+function listAgents({ agents, baseUrl }: ListedAgents): ListedAgent[] {
+  return [...agents.values()].map(({ id, cardPublisher }) => {
+    const url = baseUrl + getAgentPath(id);
+    return { id, cardPublisher, url, cardUrl: url + CARD_PATH };
+  });
+}
+
+/** Renders a list of the agents of a server. */
+type AgentListRenderer = (listed: ListedAgents) => HttpReply | Promise<HttpReply>;
+
+/** Lists the id, name, description, URL, and card URL of every agent. */
+export async function renderAgentList(listed: ListedAgents): Promise<HttpReply> {
+  const agents = await Promise.all(
+    listAgents(listed).map(async ({ id, cardPublisher, url, cardUrl }) => {
+      const { name, description } = await cardPublisher.loadDescription();
+      return { id, name, description, url, cardUrl };
+    }),
+  );
+  return createJsonReply(200, JSON.stringify({ agents }));
+}
+
+/**
+ * Lists the agent cards in the format of AI Catalog 0.9 (https://ai-catalog.io/spec). The entries have no names, because
+ * the specification leaves names and descriptions to the agent cards.
+ */
+function renderAiCatalog(listed: ListedAgents): HttpReply {
+  const entries = listAgents(listed).map(({ id, cardUrl }) => ({
+    identifier: createEntryIdentifier(id, cardUrl),
+    type: CARD_TYPE,
+    url: cardUrl,
+  }));
+  const catalog = { specVersion: "0.9", entries };
+  return createJsonReply(200, JSON.stringify(catalog), { "content-type": "application/ai-catalog+json" });
+}
+
+/** Returns an AI resource name for an agent of a domain. An agent of an IP address or of this machine has no such name. */
+function createEntryIdentifier(id: string, cardUrl: string): string {
+  const { hostname } = new URL(cardUrl);
+  const isDomain = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/i.test(hostname);
+  return isDomain ? `urn:air:${hostname}:${encodeURIComponent(id)}:a2a` : cardUrl;
+}
+
+/** Lists the agents as APIs whose descriptions are the agent cards (RFC 9727). */
+function renderApiCatalog(listed: ListedAgents): HttpReply {
+  const linkset = listAgents(listed).map(({ url, cardUrl }) => ({
+    anchor: url,
+    "service-desc": [{ href: cardUrl, type: CARD_TYPE }],
+  }));
+  return createJsonReply(200, JSON.stringify({ linkset }), {
+    "content-type": LINKSET_TYPE,
+    link: `<${listed.baseUrl}/.well-known/api-catalog>; rel="api-catalog"`,
+  });
 }

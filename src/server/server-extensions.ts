@@ -18,7 +18,7 @@ import {
   type Task,
 } from "../protocol/index.ts";
 import { findParentTask } from "../observe/telemetry/index.ts";
-import { hookSubscription, type OperationResultOrStream } from "./operation-outcome.ts";
+import { hookSubscription, type OperationResultOrStream } from "./instrument/operation-watch.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 
 const SERVER_EXTENSION_URIS: ReadonlySet<string> = new Set([

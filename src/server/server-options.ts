@@ -1,29 +1,28 @@
 import { defineOptionNames } from "../base/usage-checks/index.ts";
-import { assertValidTurnLimits, type Observer, type TurnLimits } from "../engine/index.ts";
+import { assertValidTurnLimits, type Observer, type TurnLimits, type EngineLimits } from "../engine/index.ts";
 import {
   assertValidRetentionOptions,
   type RetentionOptions,
   type RetentionPeriods,
 } from "../stores/retention/index.ts";
-import { isHttpUrl, createOptionError } from "./option-error.ts";
 import {
-  assertKnownMetricsOptions,
-  assertValidTelemetry,
-  type MetricsOptions,
-  type TelemetryOptions,
-} from "./telemetry/telemetry-options.ts";
-import type { PeerLeniency, ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
+  type PeerLeniency,
+  type ProtocolVersion,
+  type SpecPatchVersion,
+  DEFAULT_MAX_JSON_VALUES,
+} from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
 import type { OperatorOptions } from "./operator-access.ts";
-import { assertValidCorsOptions, isOriginList, type CorsOptions } from "./cors.ts";
-import type { CardFormat } from "./card/card-format.ts";
+import { assertValidCorsOptions, isOriginList, type CorsOptions } from "./cross-origin-guard.ts";
+import type { CardFormat } from "./card/agent-card-publisher.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
-import type { PushOptions } from "./push/push-options.ts";
-import type { ServerLimits } from "./server-limits.ts";
 import type { TrafficRecordOption } from "../observe/trace/recording/index.ts";
-import type { TenantsOption } from "./accepted-tenants.ts";
+import type { TenantsOption } from "./perform-operation.ts";
+import type { PushLimits, RetryPolicy } from "../webhooks/index.ts";
+import type { PushSigningOptions } from "./push/push-signer.ts";
+import type { WebhookUrlGuardOptions } from "./push/webhook-url-guard.ts";
 
 /** Part of a server in a group of servers with the same store. */
 export type ServerRole = "web" | "worker" | "all";
@@ -342,4 +341,171 @@ function assertValidRetention(retention: RetentionOptions): void {
   for (const periods of Object.values(retention.agents ?? {}))
     if (periods) assertKnownRetentionPeriods(periods);
   assertValidRetentionOptions(retention);
+}
+
+/** Options for traces and for the export of spans and metrics. */
+export interface TelemetryOptions {
+  /**
+   * Base URL of a collector, such as `http://127.0.0.1:4318`, which receives spans and metrics over OTLP/HTTP. Requires
+   * packages of OpenTelemetry, which ADK also installs. Ignored if the program has registered its own provider. By
+   * default, the server exports nothing.
+   */
+  readonly otlp?: string;
+  /** Headers of requests to the collector, such as an API key. */
+  readonly otlpHeaders?: Readonly<Record<string, string>>;
+  /** Name of the service in exported traces. Default: the environment variable `OTEL_SERVICE_NAME`, or `colloquy`. */
+  readonly serviceName?: string;
+  /**
+   * Share of the new traces that the server exports, from 0 to 1. Callers that send `traceparent` decide for their own
+   * traces. Default: 1.
+   */
+  readonly sampleRatio?: number;
+  /** Time in milliseconds between two exports of metrics. Default: 60,000. */
+  readonly metricIntervalMs?: number;
+}
+
+/** Options for the metrics endpoint, which replies in the format of Prometheus. */
+export interface MetricsOptions {
+  /**
+   * Bearer token of `GET /metrics` on the port of the server. Default: the environment variable
+   * `COLLOQUY_METRICS_TOKEN`. Without a token, the port of the server has no metrics.
+   */
+  readonly token?: string;
+  /**
+   * Port of a separate HTTP server, which replies to `GET /metrics` without authentication. Keep the port inside of your
+   * network. By default, there is no separate server.
+   */
+  readonly port?: number;
+  /** Network interface of the separate server. Default: `127.0.0.1`. */
+  readonly host?: string;
+}
+
+const assertKnownTelemetryOptions = defineOptionNames<TelemetryOptions>()(
+  '"telemetry" of createServer',
+  "metricIntervalMs otlp otlpHeaders sampleRatio serviceName",
+);
+/** Throws an error for an unknown option of the metrics endpoint. */
+const assertKnownMetricsOptions: (options: unknown) => void = defineOptionNames<MetricsOptions>()(
+  '"metrics" of createServer',
+  "host port token",
+);
+
+/** Throws an error if an option for traces or for their export is invalid. */
+function assertValidTelemetry(telemetry: TelemetryOptions): void {
+  assertKnownTelemetryOptions(telemetry);
+  const { otlp, sampleRatio = 1 } = telemetry;
+  if (otlp !== undefined && !isHttpUrl(otlp))
+    throw createOptionError(
+      "telemetry.otlp",
+      otlp,
+      "use the URL of a collector, such as http://127.0.0.1:4318",
+    );
+  if (!(sampleRatio >= 0 && sampleRatio <= 1))
+    throw createOptionError("telemetry.sampleRatio", sampleRatio, "use a number from 0 to 1");
+}
+
+/** Resource limits of a server. The default values are intended for a single-process server. */
+export interface ServerLimits extends Partial<EngineLimits> {
+  /** Maximum size of a request body, in bytes. Default: 10 MiB. */
+  readonly maxBodyBytes?: number;
+  /**
+   * Maximum number of JSON values and member names in a request. The server counts them before it parses the
+   * request, because parsing many small values stops all other requests. Default: 50,000, which takes at most
+   * about 0.1 s.
+   */
+  readonly maxJsonValues?: number;
+  /**
+   * Maximum number of bytes of unfinished request bodies and unread responses that the server holds in memory. Each
+   * caller has a fair share, and so has each remote address without an authenticated caller: a fifth of the bytes for a
+   * single one, and less while others are active. Default: 128 MiB, or twice the larger one of `taskSize` and
+   * `maxBodyBytes` if you set these limits and the result is larger.
+   */
+  readonly bufferedBytes?: number;
+  /**
+   * Time in milliseconds after which the server disconnects a client that does not take the next 256 KiB of a response.
+   * A client that reads 25 KB per second stays connected. The value 0 disables the limit. Default: 60,000.
+   */
+  readonly writeStallMs?: number;
+  /**
+   * Maximum number of open HTTP connections. Each remote address has a fair share, so a single address can open half of
+   * the connections. Applies to `listen`. Default: 20,000.
+   */
+  readonly connections?: number;
+}
+
+/** The limits of requests, of the HTTP listener, and of the byte ledger. */
+interface TransportLimits {
+  readonly maxBodyBytes: number;
+  readonly maxJsonValues: number;
+  readonly bufferedBytes: number;
+  readonly writeStallMs: number;
+  readonly connections: number;
+}
+
+const DEFAULT_MAX_BODY_BYTES = 10 * 2 ** 20;
+const MIN_DEFAULT_BUFFERED_BYTES = 128 * 2 ** 20;
+
+export function resolveTransportLimits(limits: ServerLimits = {}): TransportLimits {
+  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, writeStallMs = 60_000, connections = 20_000 } = limits;
+  const { taskSize = 0, maxJsonValues = DEFAULT_MAX_JSON_VALUES } = limits;
+  const bufferedBytes =
+    limits.bufferedBytes ?? Math.max(MIN_DEFAULT_BUFFERED_BYTES, 2 * taskSize, 2 * maxBodyBytes);
+  return { maxBodyBytes, maxJsonValues, bufferedBytes, writeStallMs, connections };
+}
+
+/** Options for push notifications, with default values that are safe on the public internet. */
+export interface PushOptions extends WebhookUrlGuardOptions, Partial<PushLimits> {
+  /**
+   * Private key that signs push notifications. The server publishes the public key at
+   * `/.well-known/jwks.json`. Without a key, push notifications are unsigned.
+   */
+  readonly signing?: PushSigningOptions;
+  /**
+   * Whether replies omit the token and the credentials of push configurations. By default, replies contain
+   * the token and the credentials. Only the caller that created a push configuration can read the
+   * configuration.
+   */
+  readonly redactSecrets?: boolean;
+  /**
+   * Whether a receiver must confirm each webhook before its first notification. The server sends a POST request with
+   * the header `X-A2A-Notification-Challenge`, and the receiver must return the value of the header as its response
+   * body. `createWebhook` does this. Default: false, because the A2A specification defines no challenge.
+   */
+  readonly challenge?: boolean;
+  /** Maximum duration of a delivery attempt in milliseconds. Default: 15,000. */
+  readonly timeoutMs?: number;
+  /** Retry policy for failed deliveries to webhooks. */
+  readonly retry?: Partial<RetryPolicy>;
+}
+
+const assertKnownPushOptionNames = defineOptionNames<PushOptions>()(
+  '"push" of createServer',
+  "allowPrivate allowedHosts challenge maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
+  "maxConfigsPerCaller maxConfigsPerTask maxPerSecondPerHost maxPerSecondPerOwner",
+);
+const assertKnownRetryOptions = defineOptionNames<RetryPolicy>()(
+  '"push.retry" of createServer',
+  "giveUpAfterMs initialDelayMs maxDelayMs",
+);
+const assertKnownSigningOptions = defineOptionNames<PushSigningOptions>()(
+  '"push.signing" of createServer',
+  "alg issuer kid previousKeys privateKey",
+);
+
+/** Throws an error if an option is unknown. */
+export function assertKnownPushOptions(options: PushOptions): void {
+  assertKnownPushOptionNames(options);
+  assertKnownRetryOptions(options.retry);
+  assertKnownSigningOptions(options.signing);
+}
+
+/** Creates the error for an option with an invalid value. `advice` names a valid value. */
+function createOptionError(name: string, value: unknown, advice: string): Error {
+  return new Error(`${JSON.stringify(name)} is ${JSON.stringify(value)}; ${advice}.`);
+}
+
+/** Returns true for an absolute HTTP URL without a query and without a fragment. */
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return (url?.protocol === "https:" || url?.protocol === "http:") && url.search === "" && url.hash === "";
 }

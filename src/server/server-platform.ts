@@ -8,12 +8,11 @@ import type { startMaintenanceSocket } from "./maintenance/maintenance-socket.ts
 import type { MountedHandler } from "./mounted-handler.ts";
 import type { createOtherNodeEvents } from "./other-node-events.ts";
 import type { PushService } from "./push/assemble-push-service.ts";
-import type { PushOptions } from "./push/push-options.ts";
+import type { PushOptions, ServerOptions } from "./server-options.ts";
 import type { StoreOption } from "./resolve-store.ts";
 import type { RouterContext } from "./router.ts";
 import type { ListenOptions, Server, ServerAddress } from "./server-interface.ts";
-import type { ServerOptions } from "./server-options.ts";
-import type { ServerTelemetry, ServerTelemetryDependencies } from "./telemetry/server-telemetry.ts";
+import type { ServerTelemetry, ServerTelemetryDependencies } from "./instrument/server-telemetry.ts";
 import type { ServerStore } from "./resolve-store.ts";
 
 /**
@@ -31,12 +30,7 @@ export interface ServerPlatform {
     store: ServerStore,
     observer: Observer,
   ): PushService | undefined;
-  createTelemetry(
-    dependencies: ServerTelemetryDependencies,
-  ): Pick<
-    ServerTelemetry,
-    "observer" | "runTracing" | "operationObserver" | "open" | "listen" | "handleMetricsRequest" | "close"
-  >;
+  createTelemetry(dependencies: ServerTelemetryDependencies): ServerTelemetry;
   readonly openTrafficRecord: typeof openTrafficRecord;
   /** Undefined on runtimes without local sockets. */
   readonly startMaintenanceSocket: typeof startMaintenanceSocket | undefined;

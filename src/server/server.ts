@@ -1,7 +1,7 @@
-import { systemClock, type Agent } from "../engine/index.ts";
+import type { Agent } from "../engine/index.ts";
 import { explainMissingAwait } from "../base/usage-checks/index.ts";
 import { assembleServer, type ServerParts } from "./assemble-server.ts";
-import { callMountedHandler } from "./call-mounted-handler.ts";
+import { callMountedHandler, type MountedHandler } from "./mounted-handler.ts";
 import {
   assertKnownDueWorkOptions,
   processDueWork,
@@ -12,10 +12,10 @@ import {
 } from "./due-work.ts";
 import { countRequestBody, FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import type { HttpRequest } from "./http-exchange.ts";
-import { startStoreGaugeReports, StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
-import type { MountedHandler } from "./mounted-handler.ts";
+import { startStoreGaugeReports } from "./instrument/instrument.ts";
+import { StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
-import { composeRequestHandler } from "./request-handler.ts";
+import { composeRequestHandler, StoreOpener } from "./request-handler.ts";
 import { findCurrentIdsByEarlierId, getAgentPath, toAgentEntries } from "./served-agent.ts";
 import {
   assertKnownCloseOptions,
@@ -26,7 +26,6 @@ import {
 } from "./server-interface.ts";
 import { assertValidOptions, type ServerOptions } from "./server-options.ts";
 import type { ServerListener, ServerPlatform } from "./server-platform.ts";
-import { StoreOpener } from "./store-opener.ts";
 import type { ServerStore } from "./resolve-store.ts";
 
 /** Creates a server for the runtime of a platform. */
@@ -53,18 +52,16 @@ class AgentServer implements Server {
   readonly #serverListener: ServerListener;
   #isDraining = false;
   #isClosing = false;
-  readonly #stopStateReports: (() => void) | undefined;
   #stopGaugeReports: (() => void) | undefined;
 
   constructor(platform: ServerPlatform, parts: ServerParts, options: ServerOptions) {
-    const { store, observer, telemetry, agents, routerContext, stallWatch, hostGuard } = parts;
+    const { store, instrument, agents, routerContext, stallWatch, hostGuard } = parts;
+    const { observer } = instrument;
     this.store = store;
     this.#options = options;
     this.#parts = parts;
     const storeOpener = new StoreOpener(() => this.#openStoreAndServices());
     this.#storeOpener = storeOpener;
-    if (observer.onStoreState)
-      this.#stopStateReports = store.health?.onChange((change) => observer.onStoreState?.(change));
     this.maintenance = new StoreMaintenanceService({
       store,
       retention: options.retention ?? {},
@@ -81,7 +78,7 @@ class AgentServer implements Server {
       storeOpener,
       tickToken: options.tickToken ?? platform.environment["COLLOQUY_TICK_TOKEN"],
       processDueWork: (timeLimitMs) => this.processDueWork(timeLimitMs === undefined ? {} : { timeLimitMs }),
-      handleMetricsRequest: (request) => telemetry.handleMetricsRequest(request),
+      handleMetricsRequest: instrument.handleMetricsRequest,
       isDraining: () => this.#isDraining,
       isClosing: () => this.#isClosing,
     });
@@ -94,7 +91,7 @@ class AgentServer implements Server {
       acceptOnlyLoopbackHosts: () => hostGuard.acceptOnlyLoopback(),
       openStore: () => storeOpener.open(),
       reportWarning: (message) => observer.onWarning?.({ where: "server", message }),
-      startMetricsServer: () => telemetry.listen(),
+      startMetricsServer: () => instrument.listenForMetrics(),
       findMountedHandler: (request) => this.#findMountedHandler(request),
       callMountedHandler: (handler, fetchRequest, request) =>
         this.#callMountedHandler(handler, fetchRequest, request),
@@ -144,7 +141,7 @@ class AgentServer implements Server {
   }
 
   async #stop(graceMs: number): Promise<void> {
-    const { store, agents, telemetry, pushService } = this.#parts;
+    const { store, agents, instrument, pushService } = this.#parts;
     this.#isClosing = true;
     // This timer keeps the process alive until the tasks are closed. The deadline timers do not.
     const keepAlive = setInterval(() => {}, 2 ** 30);
@@ -162,10 +159,8 @@ class AgentServer implements Server {
     await this.maintenance.close();
     if (this.#storeOpener.opening) await this.#storeOpener.opening.then(() => store.close());
     this.#stopGaugeReports?.();
-    this.#stopStateReports?.();
-    await telemetry.close();
     this.#parts.stallWatch.close();
-    await this.#parts.trafficRecording?.close();
+    await instrument.close();
   }
 
   async replaceAgents(agents: Agent | Readonly<Record<string, Agent>>): Promise<void> {
@@ -190,15 +185,22 @@ class AgentServer implements Server {
   }
 
   async #openStoreAndServices(): Promise<void> {
-    const { store, observer, telemetry, agents, routerContext, pushService } = this.#parts;
-    await this.#startTrafficRecording();
-    await telemetry.open({
-      store,
-      countOpenStreams: () => this.#parts.eventStreams.openStreamCount,
-      listEngines: () => agents.listEngines(),
-      outbox: pushService?.outbox,
-      byteLedger: routerContext.byteLedger,
-    });
+    const { store, instrument, agents, routerContext, pushService } = this.#parts;
+    const { observer } = instrument;
+    await instrument.open(
+      {
+        store,
+        countOpenStreams: () => this.#parts.eventStreams.openStreamCount,
+        listEngines: () => agents.listEngines(),
+        outbox: pushService?.outbox,
+        byteLedger: routerContext.byteLedger,
+      },
+      [...agents.served.values()].map(({ id, cardPublisher }) => ({
+        id,
+        url: `${routerContext.publicUrl ?? ""}${getAgentPath(id)}`,
+        loadDescription: () => cardPublisher.loadDescription(),
+      })),
+    );
     await store.open((report) => observer.onStoreMigration?.(report));
     if (this.#options.operator) await store.overview?.prepareForAllCallers?.();
     if (this.#options.textIndex) await store.overview?.textIndex?.start();
@@ -206,17 +208,7 @@ class AgentServer implements Server {
     for (const engine of agents.listEngines()) await engine.open();
     pushService?.outbox.open();
     await this.maintenance.start();
-    this.#stopGaugeReports = startStoreGaugeReports(store, observer, systemClock);
-  }
-
-  async #startTrafficRecording(): Promise<void> {
-    const { trafficRecording, agents, routerContext } = this.#parts;
-    const recordedAgents = [...agents.served.values()].map(({ id, cardPublisher }) => ({
-      id,
-      url: `${routerContext.publicUrl ?? ""}${getAgentPath(id)}`,
-      loadDescription: () => cardPublisher.loadDescription(),
-    }));
-    await trafficRecording?.start(recordedAgents);
+    this.#stopGaugeReports = startStoreGaugeReports(store, observer);
   }
 
   #findMountedHandler({ path }: HttpRequest): MountedHandler | undefined {
@@ -232,6 +224,10 @@ class AgentServer implements Server {
     request: HttpRequest,
   ): Promise<Response> {
     const openStore = (): Promise<void> => this.#storeOpener.open();
-    return callMountedHandler(handler, fetchRequest, request, { ...this.#parts, openStore });
+    return callMountedHandler(handler, fetchRequest, request, {
+      ...this.#parts,
+      observer: this.#parts.instrument.observer,
+      openStore,
+    });
   }
 }

@@ -1,4 +1,10 @@
-import { isAgentInScope, isContextInScope, type ContextScope, type TaskScope } from "../engine/index.ts";
+import {
+  isAgentInScope,
+  isContextInScope,
+  type ContextScope,
+  type TaskScope,
+  type Caller,
+} from "../engine/index.ts";
 import { A2AError, type LogEvent } from "../protocol/index.ts";
 import type { ServerStore, TaskOverviewEntry, TaskOverviewQuery } from "./resolve-store.ts";
 
@@ -109,4 +115,15 @@ export async function listTasksWithFirstEvents(
     }),
   );
   return { tasks: listed, hasMore };
+}
+
+/** Accesses the agents of a server on behalf of an authenticated caller. */
+export interface CallerAgentAccess {
+  readonly caller: Caller;
+  /** Base URL of the agents. Only the `fetch` function of the caller context can reach this URL. */
+  readonly url: string;
+  /** Sends a request from the caller to the server, without a network connection. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Reads the caller's tasks from the task store. */
+  readonly tasks: TaskLogAccess;
 }

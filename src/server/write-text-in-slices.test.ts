@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { MAX_WRITE_LENGTH, writeTextInSlices } from "./write-text-in-slices.ts";
+import { MAX_WRITE_LENGTH, writeTextInSlices } from "./result-reply.ts";
 
 it("other work runs after each slice, even if the socket takes the slices at once", async () => {
   let turns = 0;
@@ -8,8 +8,8 @@ it("other work runs after each slice, even if the socket takes the slices at onc
     if (!hasEnded) setImmediate(countTurns);
   };
   let hasEnded = false;
-  const sink = { write: () => Promise.resolve(), end: () => void (hasEnded = true) };
+  const sink = { write: () => Promise.resolve(), end: () => void (hasEnded = true), onClose: () => {} };
   setImmediate(countTurns);
-  await writeTextInSlices(["a".repeat(8 * MAX_WRITE_LENGTH)], sink, () => false);
+  await writeTextInSlices(["a".repeat(8 * MAX_WRITE_LENGTH)], sink);
   expect(turns).toBe(8);
 });

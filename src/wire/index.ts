@@ -15,6 +15,7 @@ export type { JsonRpcRequest } from "./json-rpc.ts";
 export {
   decodeJsonRpcRequest,
   encodeJsonRpcResult,
+  encodeJsonRpcResultHead,
   fromJsonRpcError,
   JsonRpcRequestError,
 } from "./json-rpc.ts";

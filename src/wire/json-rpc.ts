@@ -102,22 +102,17 @@ function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]):
   return new JsonRpcRequestError(id, new A2AError("INVALID_REQUEST", message, { violations }));
 }
 
+/** Encodes the part of a JSON-RPC response before the JSON of its result. A closing brace follows the result. */
+export function encodeJsonRpcResultHead(id: JsonRpcId): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+}
+
 /**
  * Encodes a JSON-RPC response. The parameter `resultJson` is JSON text, so that each event is serialized only
  * once.
  */
-export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string;
-/** The pieces of a long result stay separate, so that the response needs no second copy. */
-export function encodeJsonRpcResult(
-  id: JsonRpcId,
-  resultJson: string | readonly string[],
-): string | readonly string[];
-export function encodeJsonRpcResult(
-  id: JsonRpcId,
-  resultJson: string | readonly string[],
-): string | readonly string[] {
-  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
-  return typeof resultJson === "string" ? `${head}${resultJson}}` : [head, ...resultJson, "}"];
+export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string {
+  return `${encodeJsonRpcResultHead(id)}${resultJson}}`;
 }
 
 /** Encodes an error as a complete JSON-RPC response. */

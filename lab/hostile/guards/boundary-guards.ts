@@ -102,7 +102,7 @@ export const BOUNDARY_GUARDS: readonly Guard[] = [
   },
   {
     name: "metrics-host-header",
-    file: "src/server/telemetry/server-telemetry.ts",
+    file: "src/server/instrument/server-telemetry.ts",
     find: 'const refusal = findHostRefusal(request.headersDistinct["host"], host);',
     replace: "const refusal = undefined;",
     noticedBy: { attack: "forged-hosts" },

@@ -26,7 +26,7 @@ export const GRPC_GUARDS: readonly Guard[] = [
   },
   {
     name: "grpc-call-share",
-    file: "src/server/bindings/grpc-call-account.ts",
+    file: "src/server/bindings/grpc.ts",
     find: "if (refusal !== undefined) throw this.#createRefusal(refusal);",
     replace: "",
     noticedBy: { test: "src/server/bindings/grpc-abuse.test.ts" },

@@ -32,7 +32,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "body-cut-at-limit",
-    file: "src/server/request-body-buffer.ts",
+    file: "src/server/request-body.ts",
     find: "if (this.#size > this.#maxBytes) throw createPayloadTooLargeError(this.#maxBytes);",
     replace: "",
     noticedBy: { test: "src/server/request-body-limits.test.ts" },
@@ -53,7 +53,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "half-sent-body-share",
-    file: "src/server/request-body-buffer.ts",
+    file: "src/server/request-body.ts",
     find: "if (!isWholeBody) this.#account?.reserveBodyBytes(chunk.length);",
     replace: "",
     noticedBy: { attack: "half-sent-bodies" },

@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { Caller } from "../../engine/index.ts";
-import { computeSaltedDigest } from "./salted-digest.ts";
 import {
+  computeSaltedDigest,
   getAuthorizationCredentials,
   createBearerChallenge,
   assertValidScopes,

@@ -10,15 +10,15 @@ export { bearer } from "./bearer.ts";
 export type { BearerOptions } from "./bearer.ts";
 export { contextTokens } from "./context-tokens.ts";
 export type { ContextTokenOptions } from "./context-tokens.ts";
-export { mintContextToken } from "./mint-context-token.ts";
-export type { ContextToken, MintContextTokenOptions } from "./mint-context-token.ts";
+export { mintContextToken } from "./context-tokens.ts";
+export type { ContextToken, MintContextTokenOptions } from "./context-tokens.ts";
 export { custom } from "./custom.ts";
 export type { CustomAuthOptions } from "./custom.ts";
 export { jwt, oauth2, openIdConnect } from "./jwt.ts";
 export type { JwtOptions, OAuth2Options, OpenIdConnectOptions } from "./jwt.ts";
 export { mtls } from "./mtls.ts";
 export type { MtlsOptions } from "./mtls.ts";
-export { hashPassword } from "./password-hash.ts";
+export { hashPassword } from "./basic.ts";
 export type {
   AuthenticateFunction,
   AuthScheme,

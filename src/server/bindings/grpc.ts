@@ -1,5 +1,7 @@
-import { FairTurnQueue } from "../../base/data-structures/index.ts";
-import type { Caller, Subscription } from "../../engine/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
+import { FairTurnQueue, FairShareLedger, type FairShareRefusal } from "../../base/data-structures/index.ts";
+import { type Caller, type Subscription, getLimitHolderKey } from "../../engine/index.ts";
 import type {
   GrpcResponseOrFailure,
   GrpcFailure,
@@ -21,18 +23,15 @@ import {
   type ProtoDialect,
   type ProtocolVersion,
 } from "../../wire/index.ts";
-import * as v0_3 from "../../wire/v0_3/index.ts";
-import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticator.ts";
 import { createConnectionGuard } from "../guarded-http-server.ts";
-import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";
-import type { ByteAccount } from "../byte-ledger/byte-ledger.ts";
+import type { ByteAccount, ByteLedger } from "../byte-ledger/byte-ledger.ts";
 import type { ClientCertificate, RequestMetadata } from "../http-exchange.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
 import { buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError, SERVER_CLOSED_STREAM } from "./event-stream.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
-import { reportRequest } from "../report-request.ts";
+import { reportRequest } from "../instrument/operation-watch.ts";
 import { findAgentById, type RouterContext } from "../router.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
@@ -131,11 +130,11 @@ export async function startGrpcServer(
         socket.destroy(),
       ),
       scheduleCall: (remoteAddress, start) => callQueue.start(getAddressHolderKey(remoteAddress), start),
-      handleCall: !context.observer.onRequest
+      handleCall: !context.instrument.observer.onRequest
         ? (call) => dispatcher.handleCall(call)
         : (call) =>
             reportRequest(
-              context.observer,
+              context.instrument.observer,
               { method: "gRPC", path: call.method.path, header: (name) => call.header(name) },
               (reply) => ("failure" in reply ? reply.failure.status : "OK"),
               () => dispatcher.handleCall(call),
@@ -216,7 +215,7 @@ class GrpcCallDispatcher {
 
   /** Handles a gRPC call. Never rejects, because every error becomes a gRPC failure response. */
   async handleCall(call: GrpcServerCall): Promise<GrpcResponseOrFailure> {
-    const startMs = this.#context.recordRefusal ? performance.now() : 0;
+    const startMs = this.#context.instrument.recordRefusal ? performance.now() : 0;
     const account = new GrpcCallAccount(this.#callShares, call);
     call.onClose(() => account.close());
     const progress: CallProgress = { hasOperation: false };
@@ -225,7 +224,7 @@ class GrpcCallDispatcher {
     } catch (thrown) {
       const failure = this.#toFailure("gRPC", thrown, call.service.version);
       if (!progress.hasOperation)
-        this.#context.recordRefusal?.({
+        this.#context.instrument.recordRefusal?.({
           request: { path: call.method.path, header: (name) => call.header(name) },
           operation: call.method.operation,
           binding: "GRPC",
@@ -453,5 +452,96 @@ function decodeRequest(
     const why = cause instanceof Error ? cause.message : "unknown";
     const text = `The request is not a ${request.name} message (${why}); encode it with the a2a.proto of the specification.`;
     throw new A2AError("PARSE_ERROR", text, { cause });
+  }
+}
+
+/**
+ * Bytes that an address must have free to start a call. HTTP/2 accepts 32 KiB of a message before the server reads
+ * the message.
+ */
+const UNREAD_REQUEST_BYTES = 32 * 1024;
+
+/** What the calls of a gRPC listener share: the number of open calls, and the byte ledger of the server. */
+class GrpcCallShares {
+  readonly byteLedger: ByteLedger;
+  readonly maxCalls: number;
+  readonly #openCalls: FairShareLedger;
+
+  constructor(byteLedger: ByteLedger, maxCalls: number) {
+    this.byteLedger = byteLedger;
+    this.maxCalls = maxCalls;
+    this.#openCalls = new FairShareLedger({ capacity: maxCalls });
+  }
+
+  reserveCall(holder: string): FairShareRefusal | undefined {
+    return this.#openCalls.reserve(holder, 1);
+  }
+
+  releaseCall(holder: string): void {
+    this.#openCalls.release(holder, 1);
+  }
+}
+
+/**
+ * Accounts for one gRPC call: for the remote address until the call is authenticated, and then for its caller. The
+ * methods throw RESOURCE_EXHAUSTED if the share of the holder is used up.
+ */
+class GrpcCallAccount {
+  readonly byteAccount: ByteAccount;
+  readonly #shares: GrpcCallShares;
+  readonly #remoteAddress: string | undefined;
+  #callHolder: string | undefined;
+
+  constructor(shares: GrpcCallShares, call: { readonly remoteAddress: string | undefined }) {
+    this.#shares = shares;
+    this.#remoteAddress = call.remoteAddress;
+    this.byteAccount = shares.byteLedger.openAccount(call);
+  }
+
+  /** Starts to account for the call, before anything else happens. */
+  open(): void {
+    this.#reserveCall(`address ${getAddressHolderKey(this.#remoteAddress)}`);
+    this.byteAccount.reserveBodyBytes(UNREAD_REQUEST_BYTES);
+  }
+
+  /** Makes an authenticated caller the holder. Anonymous callers stay represented by the remote address. */
+  assignToCaller(caller: Caller): void {
+    if (caller.principal === "") return;
+    this.byteAccount.releaseBodyBytes();
+    this.byteAccount.assignToCaller(caller);
+    this.#reserveCall(`caller ${getLimitHolderKey(caller)}`);
+    this.byteAccount.reserveBodyBytes(UNREAD_REQUEST_BYTES);
+  }
+
+  /** Replaces the number of bytes that are written to a stream and not yet taken by the client. */
+  reserveUnreadBytes(bytes: number): void {
+    if (!this.byteAccount.tryReservePendingBytes(bytes)) throw this.byteAccount.createRefusal("responses");
+  }
+
+  /** Returns everything. */
+  close(): void {
+    this.#releaseCall();
+    this.byteAccount.close();
+  }
+
+  #reserveCall(holder: string): void {
+    this.#releaseCall();
+    const refusal = this.#shares.reserveCall(holder);
+    if (refusal !== undefined) throw this.#createRefusal(refusal);
+    this.#callHolder = holder;
+  }
+
+  #releaseCall(): void {
+    if (this.#callHolder !== undefined) this.#shares.releaseCall(this.#callHolder);
+    this.#callHolder = undefined;
+  }
+
+  #createRefusal(refusal: FairShareRefusal): A2AError {
+    const { caller } = this.byteAccount.holder;
+    const whose =
+      refusal === "capacity" ? "All clients have" : caller ? "This caller has" : "This remote address has";
+    const limit = this.#shares.maxCalls.toLocaleString("en");
+    const text = `${whose} too many open gRPC calls ("grpc.calls" of listen is ${limit}, shared fairly); end some calls, and try again in a second.`;
+    return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
   }
 }

@@ -4,7 +4,7 @@ import {
   decodeJsonRpcRequest,
   encodeSseFrame,
   EVENT_STREAM_HEADERS,
-  encodeJsonRpcResult,
+  encodeJsonRpcResultHead,
   JsonRpcRequestError,
   getHttpAndGrpcErrorStatus,
   type JsonRpcDialect,
@@ -15,7 +15,7 @@ import {
 import * as v1 from "../../wire/v1/index.ts";
 import { createJsonReply, type HttpReply, type HttpRequest, type RequestMetadata } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";
-import { reserveEncodedResponse, stringifyResult } from "../response-reservation.ts";
+import { createResultReply } from "../result-reply.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
 import { loadSimpleDialect, loadV03 } from "./load-v0-3.ts";
@@ -70,10 +70,16 @@ export async function handleJsonRpc(
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
-    const resultJson = await stringifyResult(dialect.toResultJson(operation, outcome.result), outcome.size);
-    await reserveEncodedResponse(request.byteAccount, resultJson);
-    const headers = { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) };
-    return createJsonReply(200, encodeJsonRpcResult(id, resultJson), headers);
+    const reply = createResultReply(
+      request.byteAccount,
+      { "content-type": "application/json", ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) },
+      {
+        result: dialect.toResultJson(operation, outcome.result),
+        size: outcome.size,
+        envelope: [encodeJsonRpcResultHead(id), "}"],
+      },
+    );
+    return reply instanceof Promise ? await reply : reply;
   } catch (thrown) {
     dialect ??= await resolveErrorDialect(request, context);
     const isInvalidRequest = thrown instanceof JsonRpcRequestError;
@@ -190,7 +196,7 @@ function createJsonRpcStreamEncoder(
   dialect: JsonRpcDialect,
   operation: OperationName,
 ): EventStreamEncoder {
-  const head = `data: {"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+  const head = `data: ${encodeJsonRpcResultHead(id)}`;
   return {
     encodeEvent: (event) => {
       const frame = `${head}${dialect.encodeEvent(event)}}\n\n`;

@@ -20,7 +20,11 @@ import {
   type ProtocolVersion,
   type SpecPatchVersion,
 } from "../../wire/index.ts";
-import type { TenantAcceptanceCheck } from "../accepted-tenants.ts";
+import {
+  type TenantAcceptanceCheck,
+  composePerformOperation,
+  type OperationPerformer,
+} from "../perform-operation.ts";
 import { authenticateCaller, AuthChallengeError, createUnauthenticatedError } from "../auth/authenticator.ts";
 import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
 import {
@@ -30,16 +34,18 @@ import {
   selectServerExtensions,
 } from "../server-extensions.ts";
 import type { ByteLedger } from "../byte-ledger/byte-ledger.ts";
-import type { HttpRequest, RequestMetadata } from "../http-exchange.ts";
+import { type HttpRequest, type RequestMetadata, MethodNotAllowedError } from "../http-exchange.ts";
 import type { EventStreamRegistry, UnknownToA2AErrorConverter } from "./event-stream.ts";
 import { assertAcceptedInputModes } from "../input-modes.ts";
-import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
-import type { ObservedOperation, OperationObserver } from "../telemetry/operation-observer.ts";
-import type { OperationResultOrStream } from "../operation-outcome.ts";
-import { composePerformOperation, type OperationPerformer } from "../perform-operation.ts";
+import {
+  type OperationResultOrStream,
+  type OperationWatch,
+  type OperationWatcher,
+  type RequestInstrument,
+  watchOperation,
+} from "../instrument/operation-watch.ts";
 import type { ServedAgent } from "../served-agent.ts";
-import type { RefusedRequest } from "../traffic/server-traffic-recorder.ts";
-import type { TrafficRecording } from "../traffic/traffic-recording.ts";
+import type { CardOfSpan } from "../../observe/telemetry/index.ts";
 
 /** Server settings and services that the protocol bindings use to handle a request. */
 export interface BindingContext {
@@ -64,8 +70,7 @@ export interface BindingContext {
   readonly authenticate: AuthenticateFunction | undefined;
   readonly handleOperation: OperationHandler;
   readonly reportError: UnknownToA2AErrorConverter;
-  /** Records a request that is refused before the operation is known. Undefined if the server has no record. */
-  readonly recordRefusal: ((refusal: RefusedRequest) => void) | undefined;
+  readonly instrument: RequestInstrument;
 }
 
 /**
@@ -163,54 +168,54 @@ type OperationHandler = (
   encoded: EncodedOperationParamsWithCodec,
 ) => Promise<OperationResultOrStreamWithHeaders>;
 
-/** The features of a server that take part in each operation. An absent feature is not called. */
-interface OperationFeatures {
-  readonly assertTenantServed: TenantAcceptanceCheck | undefined;
-  readonly operationObserver: OperationObserver | undefined;
-  readonly trafficRecording: TrafficRecording | undefined;
-}
-
-/** Composes the steps of an operation once: record, load the description, observe, decode, check, and perform. */
-export function composeOperationHandler({
-  assertTenantServed,
-  operationObserver,
-  trafficRecording,
-}: OperationFeatures): OperationHandler {
+/**
+ * Composes the steps of an operation once: load the description, decode, check, and perform. An absent check and an
+ * instrument without watchers are not called.
+ */
+export function composeOperationHandler(
+  assertTenantServed: TenantAcceptanceCheck | undefined,
+  { operationWatchers }: Pick<RequestInstrument, "operationWatchers">,
+): OperationHandler {
   const perform = composePerformOperation(assertTenantServed);
-  const decode: DescribedOperationHandler = (authenticated, operation, encoded, description) =>
-    decodeAndPerform(perform, authenticated, operation, encoded, description);
-  const observe: DescribedOperationHandler = operationObserver
-    ? (authenticated, operation, encoded, description) => {
-        if (!operationObserver.isActive) return decode(authenticated, operation, encoded, description);
-        const { request } = authenticated;
-        const { version: protocolVersion } = encoded;
-        const started = { operation, protocolVersion, card: description, request };
-        const observed = operationObserver.startOperation(started);
-        return observed.run(() =>
-          decodeAndPerform(perform, authenticated, operation, encoded, description, observed),
-        );
-      }
-    : decode;
-  const handle: OperationHandler = (authenticated, operation, encoded) => {
+  const decode: WatchedOperationHandler = (authenticated, operation, encoded, watches) => {
     const description = authenticated.agent.cardPublisher.loadDescription();
     return description instanceof Promise
-      ? description.then((loaded) => observe(authenticated, operation, encoded, loaded))
-      : observe(authenticated, operation, encoded, description);
+      ? description.then((loaded) =>
+          decodeAndPerform(perform, authenticated, operation, encoded, loaded, watches),
+        )
+      : decodeAndPerform(perform, authenticated, operation, encoded, description, watches);
   };
-  if (!trafficRecording) return handle;
-  return (authenticated, operation, encoded) => {
+  const watch: WatchedOperationHandler<CardOfSpan> = (authenticated, operation, encoded, card) => {
     const { request, agent, caller } = authenticated;
     const { binding, version, params } = encoded;
-    const perform = (): Promise<OperationResultOrStreamWithHeaders> =>
-      handle(authenticated, operation, encoded);
-    const recorded = { operation, binding, version, params, request, agentId: agent.id, caller };
-    return trafficRecording.recorder?.recordOperation(recorded, perform) ?? perform();
+    const started = { operation, binding, version, params, request, agentId: agent.id, card, caller };
+    const watches = operationWatchers.filter(isActive).map((watcher) => watcher.start(started));
+    return watchOperation(watches, () => decode(authenticated, operation, encoded, watches));
+  };
+  return (authenticated, operation, encoded) => {
+    if (!operationWatchers.some(isActive)) return decode(authenticated, operation, encoded, NO_WATCHES);
+    const { id, cardPublisher } = authenticated.agent;
+    const description = cardPublisher.loadDescription();
+    if (!(description instanceof Promise)) return watch(authenticated, operation, encoded, description);
+    // The operation itself fails if the description cannot be loaded.
+    const loadCard = description.catch(() => ({ name: id }));
+    return loadCard.then((card) => watch(authenticated, operation, encoded, card));
   };
 }
 
-type DescribedOperationHandler = (
-  ...args: [...Parameters<OperationHandler>, description: AgentDescription]
+type WatchedOperationHandler<Watching = readonly OperationWatch[]> = (
+  ...args: [...Parameters<OperationHandler>, Watching]
 ) => ReturnType<OperationHandler>;
+
+const NO_WATCHES: readonly OperationWatch[] = [];
+
+function isActive(watcher: OperationWatcher): boolean {
+  return watcher.isActive;
+}
+
+function hasTraceparent({ traceparent }: OperationWatch): boolean {
+  return traceparent !== undefined;
+}
 
 function decodeAndPerform(
   perform: OperationPerformer,
@@ -218,7 +223,7 @@ function decodeAndPerform(
   operation: OperationName,
   encoded: EncodedOperationParamsWithCodec,
   description: AgentDescription,
-  observed?: ObservedOperation,
+  watches: readonly OperationWatch[],
 ): Promise<OperationResultOrStreamWithHeaders> {
   const { codec, version, params, bodyLength, peerLeniency, autoMessageId, serviceDefaults } = encoded;
   assertOperationSupported(operation, description, version);
@@ -234,7 +239,7 @@ function decodeAndPerform(
     steering: serverExtensions.parseSteeringSignal(params),
     traceparent: request.header("traceparent"),
     tracestate: request.header("tracestate"),
-    requestTraceparent: observed?.traceparent,
+    requestTraceparent: watches.find(hasTraceparent)?.traceparent,
     parentTask: serverExtensions.findParentTask(params),
     needsTask: serviceDefaults?.needsTask,
     endsAtInputRequest: serviceDefaults?.endsAtInputRequest,
@@ -247,7 +252,7 @@ function decodeAndPerform(
     peerLeniency,
   );
   assertValidIds(operation, decoded);
-  observed?.setParams(decoded);
+  for (const watch of watches) watch.onParams?.(decoded);
   if ("message" in decoded) {
     if (decoded.configuration?.taskPushNotificationConfig)
       assertOperationSupported("CreateTaskPushNotificationConfig", description, version);

@@ -9,13 +9,18 @@ import {
   getHttpAndGrpcErrorStatus,
 } from "../../wire/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import { type HttpReply, type HttpRequest, createJsonReply } from "../http-exchange.ts";
+import {
+  type HttpReply,
+  type HttpRequest,
+  createJsonReply,
+  MethodNotAllowedError,
+  assertHttpMethodAllowed,
+} from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
-import { reserveEncodedResponse, stringifyResult } from "../response-reservation.ts";
+import { createResultReply } from "../result-reply.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
 import { loadV03, loadSimpleDialect } from "./load-v0-3.ts";
-import { MethodNotAllowedError, assertHttpMethodAllowed } from "./method-not-allowed-error.ts";
 import {
   buildExtendedCardCacheHeaders,
   authenticateRequest,
@@ -87,9 +92,8 @@ export async function handleRest(
       ...outcome.headers,
       ...buildExtendedCardCacheHeaders(operation),
     };
-    const resultText = await stringifyResult(dialect.toResultJson(operation, outcome.result), outcome.size);
-    await reserveEncodedResponse(request.byteAccount, resultText);
-    return { status: 200, headers, body: resultText };
+    const result = dialect.toResultJson(operation, outcome.result);
+    return await createResultReply(request.byteAccount, headers, { result, size: outcome.size });
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
     dialect ??= await resolveErrorDialect(request, context, path);

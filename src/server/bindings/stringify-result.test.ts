@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
-import { stringifyResult } from "../response-reservation.ts";
+import { stringifyResult } from "../result-reply.ts";
 import { countRuns } from "../../../test/support/count-runs.ts";
 
 const LARGE = 3 * 1024 * 1024;

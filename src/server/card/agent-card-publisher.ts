@@ -1,3 +1,4 @@
+import * as v1 from "../../wire/v1/index.ts";
 import { computeSha256Hex } from "../../base/data-structures/index.ts";
 import { systemClock, type Agent, type AgentDescription, type Caller } from "../../engine/index.ts";
 import {
@@ -10,20 +11,13 @@ import {
   type AgentSkill,
   isLoopbackHost,
 } from "../../protocol/index.ts";
-import * as v1 from "../../wire/v1/index.ts";
 import { createUnauthenticatedError, type Authenticator } from "../auth/authenticator.ts";
-import {
-  encodeCardInFormat,
-  negotiateCardFormat,
-  type CardFormat,
-  type CardFormatOptions,
-} from "./card-format.ts";
 import type { CardSigningOptions } from "./card-signing.ts";
-import { signCard } from "./sign-card.ts";
 import { addServerExtensions } from "../server-extensions.ts";
-import type { HttpReply, HttpRequest } from "../http-exchange.ts";
+import type { HttpReply, HttpRequest, RequestMetadata } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
+import { loadV03 } from "../bindings/load-v0-3.ts";
 
 const DEFAULT_MAX_AGE_SECONDS = 300;
 /**
@@ -321,4 +315,58 @@ function buildHttpInterfaces(
       { url, protocolBinding: "HTTP+JSON", ...common },
     ];
   });
+}
+
+/** Format of an agent card. A `hybrid` agent card is an object that A2A 1.0 and 0.3 clients can both read. */
+export type CardFormat = "v1" | "v0.3" | "hybrid";
+
+/** Options that determine the format of an agent card. */
+interface CardFormatOptions {
+  /** A2A versions that the server accepts, in order of preference. */
+  readonly versions: readonly ProtocolVersion[];
+  /**
+   * Format of the agent card for requests without an A2A version. The default format is `hybrid` if the
+   * server accepts two A2A versions.
+   */
+  readonly cardFormat?: CardFormat | undefined;
+}
+
+const FORMAT_BY_VERSION: Readonly<Record<ProtocolVersion, CardFormat>> = { "1.0": "v1", "0.3": "v0.3" };
+
+/**
+ * Returns the card format for the A2A version of a request, or the default card format if the server does not
+ * support the version.
+ */
+function negotiateCardFormat(
+  request: RequestMetadata,
+  { versions, cardFormat }: CardFormatOptions,
+): CardFormat {
+  const requested =
+    request.header("a2a-version") ?? new URLSearchParams(request.query).get("A2A-Version") ?? "";
+  const version = versions.find(
+    (supported) => requested.trim() === supported || requested.trim().startsWith(`${supported}.`),
+  );
+  if (version) return FORMAT_BY_VERSION[version];
+  return cardFormat ?? (versions.length > 1 ? "hybrid" : FORMAT_BY_VERSION[versions[0] ?? "1.0"]);
+}
+
+/** Encodes an agent card in a card format. */
+async function encodeCardInFormat(card: AgentCard, format: CardFormat): Promise<object> {
+  if (format === "v1") return card;
+  const { toCard03, toHybridCard } = await loadV03();
+  return format === "hybrid" ? toHybridCard(card) : toCard03(card);
+}
+
+/**
+ * Signs an agent card with every signing key, and returns the card with the added signatures (A2A §8.4). If
+ * an agent card contains empty values, each key adds two signatures. One signature omits empty values, as the
+ * official SDKs do. The other signature includes empty values, as the specification requires.
+ */
+export async function signCard(
+  card: AgentCard,
+  cardSigning: CardSigningOptions | readonly CardSigningOptions[],
+): Promise<AgentCard> {
+  // Servers without signing keys do not load the cryptography.
+  const { addCardSignatures } = await import("./card-signing.ts");
+  return await addCardSignatures(card, cardSigning);
 }

@@ -4,8 +4,7 @@ import type { DurableObjectStorage, DurableObjectStoreOptions } from "../../stor
 import { PORTABLE_PLATFORM } from "../portable/create-server.ts";
 import { createFetchPushService } from "../push/fetch-push-service.ts";
 import type { Server } from "../server-interface.ts";
-import type { ServerLimits } from "../server-limits.ts";
-import type { ServerOptions } from "../server-options.ts";
+import type { ServerLimits, ServerOptions } from "../server-options.ts";
 import type { ServerPlatform } from "../server-platform.ts";
 import { createServerOnPlatform } from "../server.ts";
 

@@ -5,7 +5,6 @@ import {
   type Observer,
   type StoreState,
   type SweepReport,
-  type Clock,
 } from "../../engine/index.ts";
 import type { StoreSize, TaskSelector } from "../../stores/index.ts";
 import { RetentionService, type RetentionOptions } from "../../stores/retention/index.ts";
@@ -164,26 +163,4 @@ function assertSelectsSomeTasks({ taskId, contextId, principal }: TaskSelector):
   if (taskId !== undefined || contextId !== undefined || principal !== undefined) return;
   const description = "no tasks are selected; set taskId, contextId, or principal";
   throw A2AError.invalidParams([{ field: "selector", description }]);
-}
-
-/** Time between two reports in milliseconds. */
-const REPORT_INTERVAL_MS = 10_000;
-
-/**
- * Reports the gauges of an open store at once and every 10 seconds, if the store has gauges and the observer listens.
- * Returns a function that stops the reports.
- */
-export function startStoreGaugeReports(
-  { readGauges }: Pick<ServerStore, "readGauges">,
-  { onStoreGauges }: Pick<Observer, "onStoreGauges">,
-  clock: Clock,
-): () => void {
-  if (!readGauges || !onStoreGauges) return () => {};
-  let cancelNext: (() => void) | undefined;
-  const report = (): void => {
-    onStoreGauges(readGauges());
-    cancelNext = clock.schedule(REPORT_INTERVAL_MS, report);
-  };
-  report();
-  return () => cancelNext?.();
 }

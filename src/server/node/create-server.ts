@@ -3,12 +3,12 @@ import type { Agent } from "../../engine/index.ts";
 import { openTrafficRecord } from "../../observe/trace/recording/index.ts";
 import { startMaintenanceSocket } from "../maintenance/maintenance-socket.ts";
 import { createOtherNodeEvents } from "../other-node-events.ts";
-import { createPushService } from "../push/push-service.ts";
+import { createPushService } from "../push/webhook-sender.ts";
 import type { Server } from "../server-interface.ts";
 import type { ServerOptions } from "../server-options.ts";
 import type { ServerPlatform } from "../server-platform.ts";
 import { createServerOnPlatform } from "../server.ts";
-import { ServerTelemetry } from "../telemetry/server-telemetry.ts";
+import { NodeTelemetry } from "../instrument/server-telemetry.ts";
 import { NodeServerListener } from "./node-server-listener.ts";
 import { resolveNodeStore } from "./resolve-node-store.ts";
 
@@ -16,7 +16,7 @@ const NODE_PLATFORM: ServerPlatform = {
   environment: process.env,
   resolveStore: resolveNodeStore,
   createPushService: (options = {}, store, observer) => createPushService(options, store, observer),
-  createTelemetry: (dependencies) => new ServerTelemetry(dependencies),
+  createTelemetry: (dependencies) => new NodeTelemetry(dependencies),
   openTrafficRecord,
   startMaintenanceSocket,
   createNodeCooperation,

@@ -1,4 +1,4 @@
-import { type Agent, withSafeListeners } from "../../engine/index.ts";
+import type { Agent } from "../../engine/index.ts";
 import type { RetentionOptions } from "../../stores/retention/index.ts";
 import { redactUserInfo } from "../../observe/logging/index.ts";
 import { resolveStore, type StoreOption } from "../resolve-store.ts";
@@ -6,14 +6,13 @@ import type { Server } from "../server-interface.ts";
 import type { ServerOptions } from "../server-options.ts";
 import type { ServerListener, ServerPlatform } from "../server-platform.ts";
 import { createServerOnPlatform } from "../server.ts";
-import { createRunTracing } from "../telemetry/create-run-tracing.ts";
+import { createRunTracing } from "../instrument/create-run-tracing.ts";
 import type { ServerStore } from "../resolve-store.ts";
 
 /** Continues the traces of callers, without spans and metrics. Only Node.js, Bun, and Deno have tracers that record. */
 const createPortableTelemetry: ServerPlatform["createTelemetry"] = ({
   telemetry = {},
   metrics,
-  observer,
   findCard,
   record,
 }) => {
@@ -22,15 +21,9 @@ const createPortableTelemetry: ServerPlatform["createTelemetry"] = ({
       `The options "metrics" and "telemetry.otlp" require Node.js, Bun, or Deno; omit the options.`,
     );
   return {
-    observer: withSafeListeners(observer),
     runTracing: telemetry
       ? createRunTracing({ findCard, buildRunAttributes: () => ({}), record })
       : undefined,
-    operationObserver: undefined,
-    open: () => Promise.resolve(),
-    listen: () => Promise.resolve(undefined),
-    handleMetricsRequest: () => undefined,
-    close: () => Promise.resolve(),
   };
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { getBareHostname, HostList } from "./allowed-host-list.ts";
+import { getBareHostname, HostList } from "./webhook-url-guard.ts";
 
 it("the host of a URL is an address in every notation [I-09]", () => {
   const loopback = [

@@ -5,7 +5,7 @@ import {
   Outbox,
   type WebhookValidator,
 } from "../../webhooks/index.ts";
-import { assertKnownPushOptions, type PushOptions } from "./push-options.ts";
+import { assertKnownPushOptions, type PushOptions } from "../server-options.ts";
 import { WebhookUrlGuard } from "./webhook-url-guard.ts";
 import { PushSigner, type NotificationSignFunction } from "./push-signer.ts";
 

@@ -7,8 +7,8 @@ import {
   type WebhookPost,
   checkChallengeResponse,
 } from "./notification-sender.ts";
-import type { PushOptions } from "./push-options.ts";
-import { createWebhookValidator } from "./webhook-validation.ts";
+import type { PushOptions } from "../server-options.ts";
+import { createWebhookValidator } from "./webhook-url-guard.ts";
 
 /**
  * Creates the push service of a server at Cloudflare, which sends with `fetch`. `fetch` reaches no private network, so the

@@ -8,8 +8,8 @@ import {
 } from "node:http";
 import { request as httpsRequest, Agent as HttpsAgent } from "node:https";
 import type { NotificationSender, DeliveryResult, DeliveryFailure } from "../../webhooks/index.ts";
-import { createGuardedLookup } from "./guarded-lookup.ts";
-import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
+import { createGuardedLookup } from "./guarded-fetch.ts";
+import { WebhookNotAllowedError, type WebhookUrlGuard, createWebhookValidator } from "./webhook-url-guard.ts";
 import {
   checkChallengeResponse,
   toDeliveryResult,
@@ -18,6 +18,9 @@ import {
 } from "./notification-sender.ts";
 import type { NotificationSignFunction } from "./push-signer.ts";
 import type { Duplex } from "node:stream";
+import type { Observer, TaskStore } from "../../engine/index.ts";
+import { assemblePushService, type PushService } from "./assemble-push-service.ts";
+import type { PushOptions } from "../server-options.ts";
 
 /** Options for `WebhookSender`. */
 export interface WebhookSenderOptions {
@@ -206,4 +209,20 @@ function hasRoomForIdleConnection({ freeSockets }: HttpAgent): boolean {
   let idleCount = 0;
   for (const sockets of Object.values(freeSockets)) idleCount += sockets?.length ?? 0;
   return idleCount < MAX_IDLE_CONNECTIONS;
+}
+
+/** Creates the push service of a server on Node.js, Bun, or Deno, which resolves host names before it connects. */
+export function createPushService(
+  options: PushOptions | false,
+  store: TaskStore,
+  observer: Observer,
+): PushService | undefined {
+  return assemblePushService(options, store, observer, (guard, transportOptions) => {
+    const sender = new WebhookSender({ guard, ...transportOptions });
+    return {
+      deliver: sender.deliver,
+      validateWebhook: createWebhookValidator(guard),
+      close: () => sender.close(),
+    };
+  });
 }

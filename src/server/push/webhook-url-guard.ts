@@ -1,12 +1,18 @@
 import { isIP, BlockList, isIPv4, isIPv6 } from "node:net";
-import { MAX_URL_LENGTH } from "../../protocol/index.ts";
-import { getBareHostname, HostList } from "./allowed-host-list.ts";
+import {
+  MAX_URL_LENGTH,
+  A2AError,
+  type AuthenticationInfo,
+  type FieldViolation,
+} from "../../protocol/index.ts";
 import {
   DnsLookupQueue,
   type HostResolver,
   nameServerLookups,
   operatingSystemLookups,
 } from "./dns-lookup-queue.ts";
+import { setTimeout } from "node:timers/promises";
+import type { WebhookValidator } from "../../webhooks/index.ts";
 
 /** Options that determine which webhook URLs the server accepts. */
 export interface WebhookUrlGuardOptions {
@@ -264,4 +270,149 @@ function parseIpv6Groups(text: string): number[] {
     const [a = 0, b = 0, c = 0, d = 0] = part.split(".").map(Number);
     return [a * 256 + b, c * 256 + d];
   });
+}
+
+/** A list of allowed hosts, which can contain host names, domains, IP addresses, and networks. */
+export class HostList {
+  readonly #names = new Set<string>();
+  readonly #suffixes: string[] = [];
+  readonly #networks = new BlockList();
+
+  /**
+   * Each entry of the list is a host name (`hooks.example.com`), a domain (`*.example.com`), an IP address,
+   * or a network (`10.0.0.0/8`).
+   */
+  constructor(entries: readonly string[]) {
+    for (const entry of entries) this.#addEntry(entry);
+  }
+
+  hasName(name: string): boolean {
+    return this.#names.has(name) || this.#suffixes.some((suffix) => name.endsWith(suffix));
+  }
+
+  hasAddress(address: string): boolean {
+    if (isIPv4(address)) return this.#networks.check(address, "ipv4");
+    return isIPv6(address) && this.#networks.check(address, "ipv6");
+  }
+
+  #addEntry(entry: string): void {
+    const [network = "", prefix, ...more] = entry.replaceAll(/[[\]]/g, "").split("/");
+    const family = isIPv4(network) ? "ipv4" : isIPv6(network) ? "ipv6" : undefined;
+    if (family) {
+      const maxBits = family === "ipv4" ? 32 : 128;
+      // `Number("")` is 0, so an empty prefix would match every address.
+      const bits = prefix === undefined ? maxBits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Infinity;
+      if (more.length > 0 || bits > maxBits) throw createInvalidHostError(entry);
+      this.#networks.addSubnet(network, bits, family);
+      return;
+    }
+    const name = normalizeHostname(network.replace(/^\*\./, ""));
+    if (prefix !== undefined || name === undefined) throw createInvalidHostError(entry);
+    if (network.startsWith("*.")) this.#suffixes.push(`.${name}`);
+    else this.#names.add(name);
+  }
+}
+
+function createInvalidHostError(entry: string): Error {
+  return new Error(
+    `${JSON.stringify(entry)} is not a host or network; use "hooks.example.com", "*.example.com", "10.1.2.3", or "10.0.0.0/8".`,
+  );
+}
+
+/**
+ * Normalizes a host name in the same way as a URL parser. Returns `undefined` if the host name is invalid.
+ */
+function normalizeHostname(text: string): string | undefined {
+  const url = /^[^\s/?#@:\\*]+$/.test(text) ? URL.parse(`http://${text}/`) : null;
+  return url ? getBareHostname(url) : undefined;
+}
+
+/** Returns the host of a URL. The result contains no trailing dot and no brackets around an IPv6 address. */
+export function getBareHostname({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+}
+
+const MAX_PUSH_CONFIG_ID_LENGTH = 256;
+const MAX_SECRET_LENGTH = 8192;
+/**
+ * Timeout in milliseconds for the DNS lookup when a caller registers a webhook. If the lookup times out, the
+ * server checks the webhook's host only at delivery.
+ */
+const RESOLVE_TIMEOUT_MS = 1000;
+
+const HTTP_TOKEN_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/**
+ * Pattern of valid header values. A header value consists of visible ASCII characters, with single spaces
+ * between words.
+ */
+const HEADER_VALUE_PATTERN = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/;
+
+/** The checks of a webhook's URL. Without `resolveAllowedAddresses`, the addresses of its host are not checked. */
+type WebhookUrlChecks = Pick<WebhookUrlGuard, "findUrlViolation"> &
+  Partial<Pick<WebhookUrlGuard, "resolveAllowedAddresses">>;
+
+/**
+ * Creates a function that validates a webhook when a caller registers it. The server checks the URL of the
+ * webhook again at each delivery (I-09).
+ */
+export function createWebhookValidator(guard: WebhookUrlChecks): WebhookValidator {
+  return async ({ id = "", url, token, authentication }, owner) => {
+    const violations = authentication ? validateAuthentication(authentication) : [];
+    if (id.length > MAX_PUSH_CONFIG_ID_LENGTH)
+      violations.push({
+        field: "id",
+        description: `must have at most ${MAX_PUSH_CONFIG_ID_LENGTH} characters`,
+      });
+    if (token) violations.push(...validateSecret("token", token));
+    const urlViolation = guard.findUrlViolation(url) ?? (await findHostViolation(guard, url, owner));
+    return urlViolation === undefined
+      ? violations
+      : [{ field: "url", description: urlViolation }, ...violations];
+  };
+}
+
+function validateAuthentication({ scheme, credentials }: AuthenticationInfo): FieldViolation[] {
+  const violations = credentials ? validateSecret("authentication.credentials", credentials) : [];
+  if (!HTTP_TOKEN_PATTERN.test(scheme)) {
+    const description = `must be the name of an HTTP authentication scheme, such as "Bearer"`;
+    violations.push({ field: "authentication.scheme", description });
+  }
+  return violations;
+}
+
+/** Checks that a secret is a valid header value. A line break in a secret could start another header. */
+function validateSecret(field: string, secret: string): FieldViolation[] {
+  if (secret.length <= MAX_SECRET_LENGTH && HEADER_VALUE_PATTERN.test(secret)) return [];
+  const description = `must be at most ${MAX_SECRET_LENGTH} visible ASCII characters, because it is sent in an HTTP header`;
+  return [{ field, description }];
+}
+
+/**
+ * Returns the reason why the current addresses of a host are not allowed. Returns `undefined` if all
+ * addresses are allowed, or if the host cannot be resolved. Rejects if the owner has too many pending lookups.
+ */
+async function findHostViolation(
+  guard: WebhookUrlChecks,
+  url: string,
+  owner: string,
+): Promise<string | undefined> {
+  if (!guard.resolveAllowedAddresses) return undefined;
+  const stop = new AbortController();
+  const timeout = setTimeout(RESOLVE_TIMEOUT_MS, undefined, { signal: stop.signal, ref: false }).catch(
+    () => undefined,
+  );
+  const checked = guard.resolveAllowedAddresses(getBareHostname(new URL(url)), owner).then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof WebhookNotAllowedError) return error.description;
+      // The caller has too many lookups. Other errors may be temporary, and the server repeats the check at delivery.
+      if (error instanceof A2AError) throw error;
+      return undefined;
+    },
+  );
+  try {
+    return await Promise.race([checked, timeout]);
+  } finally {
+    stop.abort();
+  }
 }

@@ -1,11 +1,4 @@
-import type {
-  AgentCallReport,
-  AgentDescription,
-  Caller,
-  Observer,
-  Subscription,
-  TaskScope,
-} from "../../engine/index.ts";
+import type { AgentCallReport, AgentDescription, Observer, TaskScope } from "../../engine/index.ts";
 import {
   A2AError,
   estimateJsonSize,
@@ -16,34 +9,15 @@ import {
   type ErrorReason,
   type JsonObject,
   type LogEvent,
-  type OperationName,
   type TaskState,
 } from "../../protocol/index.ts";
-import {
-  findRequestIds,
-  findResultTask,
-  type RequestLine,
-  type StreamEndLine,
-} from "../../observe/trace/index.ts";
-import type { OpenTrafficRecord, TrafficWriter } from "../../observe/trace/recording/index.ts";
-import type { ProtocolVersion } from "../../wire/index.ts";
-import type { HttpRequest, RequestMetadata, RequestRefusal } from "../http-exchange.ts";
-import { hookSubscription, type OperationResultOrStream } from "../operation-outcome.ts";
+import { findRequestIds, findResultTask, type StreamEndLine } from "../../observe/trace/index.ts";
+import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
+import type { HttpRequest } from "../http-exchange.ts";
+import type { OperationEnd, OperationWatch, RefusedRequest, StartedOperation } from "./operation-watch.ts";
 
 /** Larger results are recorded without their content, because their events are in the record. */
 const MAX_RESULT_SIZE = 65_536;
-
-/** A request that the server performs. */
-interface RecordedOperation {
-  readonly operation: OperationName;
-  readonly binding: RequestLine["binding"];
-  readonly version: ProtocolVersion;
-  /** The parameters as the client sent them. */
-  readonly params: unknown;
-  readonly request: RequestMetadata;
-  readonly agentId: string;
-  readonly caller: Caller;
-}
 
 /** Records the requests, streams, events, turns, and push notifications of a server. */
 export class ServerTrafficRecorder {
@@ -51,15 +25,12 @@ export class ServerTrafficRecorder {
   readonly #agentNames = new Map<string, string>();
   readonly #refusals: RefusalRecorder;
   readonly #getErrorStatus: (reason: ErrorReason) => number;
-  /** Stores the remaining lines. */
-  readonly close: () => Promise<void>;
 
   /** `getErrorStatus` returns the HTTP status of an error. */
-  constructor({ writer, close }: OpenTrafficRecord, getErrorStatus: (reason: ErrorReason) => number) {
+  constructor(writer: TrafficWriter, getErrorStatus: (reason: ErrorReason) => number) {
     this.#writer = writer;
     this.#getErrorStatus = getErrorStatus;
     this.#refusals = new RefusalRecorder(writer, (agentId) => this.#getAgentName(agentId));
-    this.close = close;
   }
 
   /** Records a request that the server refused before it knew the operation. */
@@ -85,14 +56,18 @@ export class ServerTrafficRecorder {
     }
   }
 
-  /** Records a request and its response. */
-  async recordOperation<Outcome extends OperationResultOrStream>(
-    { operation, binding, version, params, request, agentId, caller }: RecordedOperation,
-    perform: () => Promise<Outcome>,
-  ): Promise<Outcome> {
+  /** Records a request, its response, and the events that a reader receives. */
+  watchOperation({
+    operation,
+    binding,
+    version,
+    params,
+    request,
+    agentId,
+    caller,
+  }: StartedOperation): OperationWatch {
     const call = this.#writer.createCallId();
     const startMs = performance.now();
-    const traceparent = request.header("traceparent");
     const lastEventId = request.header("last-event-id");
     this.#writer.write({
       kind: "request",
@@ -104,68 +79,68 @@ export class ServerTrafficRecorder {
       operation,
       ...findRequestIds(params),
       ...(lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) && { after: Number(lastEventId) }),
-      ...(traceparent !== undefined && { traceparent }),
-      headers: selectRecordedHeaders(request),
+      ...selectRecordedHeaders(request),
       // The parameters are parsed JSON.
       body: params as JsonObject,
     });
-    try {
-      const outcome = await perform();
-      const durationMs = roundToMicroseconds(performance.now() - startMs);
-      if ("stream" in outcome) {
-        this.#writer.write({ kind: "response", call, status: 200, duration_ms: durationMs, is_stream: true });
-        return { ...outcome, stream: recordStream(outcome.stream, this.#writer, call) };
-      }
-      this.#recordResult(call, outcome.result, durationMs);
-      return outcome;
-    } catch (thrown) {
-      const { reason, message } = A2AError.from(thrown);
+    const writeResponse = (status: number, members: object): void =>
       this.#writer.write({
         kind: "response",
         call,
-        status: this.#getErrorStatus(reason),
+        status,
         duration_ms: roundToMicroseconds(performance.now() - startMs),
-        error: `${reason}: ${message}`,
+        ...members,
       });
-      throw thrown;
-    }
+    let stream: RecordedStream | undefined;
+    return {
+      onResult: (result) => writeResponse(200, describeResult(result)),
+      onStream: () => {
+        writeResponse(200, { is_stream: true });
+        stream = new RecordedStream(this.#writer, call);
+      },
+      onEvents: (events) => events.forEach((event) => stream?.recordFrame(event)),
+      onEnd: (end) => {
+        if (stream) return stream.recordEnd(end);
+        if (end.error === undefined) return;
+        const { reason, message } = A2AError.from(end.error);
+        writeResponse(this.#getErrorStatus(reason), { error: `${reason}: ${message}` });
+      },
+    };
   }
 
   /** Listeners for the events, turns, and push notifications of the engine. */
-  get observer(): Required<Pick<Observer, "onEvent" | "onRun" | "onPush" | "onAgentCall">> {
-    return {
-      onEvent: ({ scope, taskId, event }) =>
-        this.#writer.write(
-          { kind: "event", ...this.#getIds(scope, taskId), log_seq: event.seq, bytes: event.jsonText.length },
-          { event: event.jsonText },
-        ),
-      onRun: ({ scope, taskId, contextId, phase, attempt, traceparent, parentTask, error }) =>
-        this.#writer.write({
-          kind: "turn",
-          ...this.#getIds(scope, taskId),
-          context_id: contextId,
-          phase,
-          attempt,
-          ...(traceparent !== undefined && { traceparent }),
-          ...(parentTask && {
-            parent: { task_id: parentTask.taskId, ...omitUndefined({ agent: parentTask.agent }) },
-          }),
-          ...(error !== undefined && {
-            error: error instanceof Error ? error.message : JSON.stringify(error),
-          }),
+  readonly observer: Required<Pick<Observer, "onEvent" | "onRun" | "onPush" | "onAgentCall">> = {
+    onEvent: ({ scope, taskId, event }) =>
+      this.#writer.write(
+        { kind: "event", ...this.#getIds(scope, taskId), log_seq: event.seq, bytes: event.jsonText.length },
+        { event: event.jsonText },
+      ),
+    onRun: ({ scope, taskId, contextId, phase, attempt, traceparent, parentTask, error }) =>
+      this.#writer.write({
+        kind: "turn",
+        ...this.#getIds(scope, taskId),
+        context_id: contextId,
+        phase,
+        attempt,
+        ...(traceparent !== undefined && { traceparent }),
+        ...(parentTask && {
+          parent: { task_id: parentTask.taskId, ...omitUndefined({ agent: parentTask.agent }) },
         }),
-      onAgentCall: ({ scope, taskId, call }) => this.#recordAgentCall(this.#getIds(scope, taskId), call),
-      onPush: ({ scope, taskId, configId, seq, outcome, reason }) =>
-        this.#writer.write({
-          kind: "push",
-          ...this.#getIds(scope, taskId),
-          config_id: configId,
-          log_seq: seq,
-          outcome,
-          ...(reason !== undefined && { reason }),
+        ...(error !== undefined && {
+          error: error instanceof Error ? error.message : JSON.stringify(error),
         }),
-    };
-  }
+      }),
+    onAgentCall: ({ scope, taskId, call }) => this.#recordAgentCall(this.#getIds(scope, taskId), call),
+    onPush: ({ scope, taskId, configId, seq, outcome, reason }) =>
+      this.#writer.write({
+        kind: "push",
+        ...this.#getIds(scope, taskId),
+        config_id: configId,
+        log_seq: seq,
+        outcome,
+        ...(reason !== undefined && { reason }),
+      }),
+  };
 
   #recordAgentCall(ids: { agent: string; task_id: string }, report: AgentCallReport): void {
     const shared = {
@@ -197,19 +172,6 @@ export class ServerTrafficRecorder {
     });
   }
 
-  #recordResult(call: string, result: object, durationMs: number): void {
-    const task = findResultTask(result);
-    const isSmall = estimateJsonSize(result) <= MAX_RESULT_SIZE;
-    this.#writer.write({
-      kind: "response",
-      call,
-      status: 200,
-      ...(task && { task_id: task.id, context_id: task.contextId, state: task.status.state }),
-      ...(isSmall && { body: result as JsonObject }),
-      duration_ms: durationMs,
-    });
-  }
-
   #getIds(scope: TaskScope, taskId: string): { agent: string; task_id: string } {
     return { agent: this.#getAgentName(scope.agent), task_id: taskId };
   }
@@ -225,70 +187,76 @@ function omitUndefined<T extends object>(value: T): { [Name in keyof T]?: Exclud
   return Object.fromEntries(defined) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
 }
 
+function formatError(error: unknown): string {
+  return error instanceof Error ? error.message : (JSON.stringify(error) ?? "unknown");
+}
+
 function roundToMicroseconds(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;
 }
 
-/** Returns a subscription that records the events that a reader receives. */
-function recordStream(subscription: Subscription, writer: TrafficWriter, call: string): Subscription {
-  let frames = 0;
-  let taskId: string | undefined;
-  let state: TaskState | undefined;
-  let hasEnded = false;
-  const recordFrame = (event: LogEvent): void => {
-    const { seq, jsonText } = event;
-    frames += 1;
-    taskId ??= getEventTaskId(event.event);
+/** Returns the members of a response line that describe a result. */
+function describeResult(result: object): object {
+  const task = findResultTask(result);
+  return {
+    ...(task && { task_id: task.id, context_id: task.contextId, state: task.status.state }),
+    ...(estimateJsonSize(result) <= MAX_RESULT_SIZE && { body: result as JsonObject }),
+  };
+}
+
+/** Records the events that a reader receives, and the end of the stream. */
+class RecordedStream {
+  readonly #writer: TrafficWriter;
+  readonly #call: string;
+  #frames = 0;
+  #taskId: string | undefined;
+  #state: TaskState | undefined;
+
+  constructor(writer: TrafficWriter, call: string) {
+    this.#writer = writer;
+    this.#call = call;
+  }
+
+  recordFrame({ seq, jsonText, event }: LogEvent): void {
+    this.#frames += 1;
+    this.#taskId ??= getEventTaskId(event);
     const isSnapshot = jsonText.startsWith('{"task"') && seq !== 1;
-    if (jsonText.includes('"state"')) state = getEventTaskState(event.event) ?? state;
-    writer.write(
+    if (jsonText.includes('"state"')) this.#state = getEventTaskState(event) ?? this.#state;
+    this.#writer.write(
       {
         kind: "frame",
-        call,
-        index: frames,
-        ...(taskId !== undefined && { task_id: taskId }),
+        call: this.#call,
+        index: this.#frames,
+        ...this.#getTaskId(),
         ...(seq > 0 && { event_id: String(seq), log_seq: seq }),
         bytes: jsonText.length,
       },
       // The event line with the same `log_seq` contains the event.
       isSnapshot || seq === 0 ? { event: jsonText } : undefined,
     );
-  };
-  const recordEnd = (reason: StreamEndLine["reason"], error?: string): void => {
-    if (hasEnded) return;
-    hasEnded = true;
-    writer.write({
-      kind: "stream-end",
-      call,
-      ...(taskId !== undefined && { task_id: taskId }),
-      reason,
-      frames,
-      ...(error !== undefined && { error }),
-    });
-  };
-  return hookSubscription(subscription, {
-    onNext: (events) => {
-      if (events) for (const event of events) recordFrame(event);
-      else recordEnd(subscription.isComplete ? "completed" : "cut");
-      return events;
-    },
-    onError: (error) => recordEnd("cut", error instanceof Error ? error.message : String(error)),
-    onClose: (interruption) => {
-      // A2A 0.3 servers close a stream after its final event, which is not the end of the subscription.
-      const isOver = state !== undefined && (isTerminal(state) || isInterrupted(state));
-      if (interruption && !isOver && !subscription.isComplete)
-        recordEnd(interruption.reason, interruption.error);
-      else recordEnd("completed");
-    },
-  });
-}
+  }
 
-/** A request that the server refused before it knew the operation. */
-export interface RefusedRequest extends RequestRefusal {
-  readonly request: Pick<HttpRequest, "path" | "header">;
-  readonly status: number | string;
-  /** Time at which the request arrived, on the monotonic clock. */
-  readonly startMs: number;
+  recordEnd(end: OperationEnd): void {
+    this.#writer.write({
+      kind: "stream-end",
+      call: this.#call,
+      ...this.#getTaskId(),
+      frames: this.#frames,
+      ...this.#describeEnd(end),
+    });
+  }
+
+  #describeEnd({ error, interruption, isComplete }: OperationEnd): Pick<StreamEndLine, "reason" | "error"> {
+    if (error !== undefined) return { reason: "cut", error: formatError(error) };
+    // A2A 0.3 servers close a stream after its final event, which is not the end of the subscription.
+    const isOver = this.#state !== undefined && (isTerminal(this.#state) || isInterrupted(this.#state));
+    if (isComplete || (interruption && isOver)) return { reason: "completed" };
+    return { reason: "cut", ...interruption };
+  }
+
+  #getTaskId(): { task_id?: string } {
+    return this.#taskId === undefined ? {} : { task_id: this.#taskId };
+  }
 }
 
 /** Callers without credentials must not be able to displace the other lines of a record with a limited size. */
@@ -327,7 +295,6 @@ export class RefusalRecorder {
     const others = this.#unrecorded > 0 ? ` (${this.#unrecorded} earlier refusals are not recorded)` : "";
     this.#unrecorded = 0;
     const call = this.#writer.createCallId();
-    const traceparent = request.header("traceparent");
     this.#writer.write({
       kind: "request",
       call,
@@ -336,14 +303,13 @@ export class RefusalRecorder {
       binding,
       operation,
       url: request.path,
-      ...(traceparent !== undefined && { traceparent }),
-      headers: selectRecordedHeaders(request),
+      ...selectRecordedHeaders(request),
     });
     this.#writer.write({
       kind: "response",
       call,
       status,
-      duration_ms: Math.round((nowMs - startMs) * 1_000) / 1_000,
+      duration_ms: roundToMicroseconds(nowMs - startMs),
       error: `${error.reason}: ${error.message}${others}`,
     });
   }
@@ -363,12 +329,16 @@ const RECORDED_HEADERS = [
   "user-agent",
 ];
 
-/** Returns the headers of a request that the record contains. */
-function selectRecordedHeaders(request: Pick<HttpRequest, "header">): Record<string, string> {
+/** Returns the members of a request line for the headers that the record contains. */
+function selectRecordedHeaders(request: Pick<HttpRequest, "header">): {
+  readonly headers: Record<string, string>;
+  readonly traceparent?: string;
+} {
   const headers: Record<string, string> = {};
   for (const name of RECORDED_HEADERS) {
     const value = request.header(name);
     if (value !== undefined) headers[name] = value;
   }
-  return headers;
+  const { traceparent } = headers;
+  return { ...(traceparent !== undefined && { traceparent }), headers };
 }

@@ -4,8 +4,10 @@ import { agent } from "../../agents/adapters/index.ts";
 import { createLogObserver } from "../../observe/logging/index.ts";
 import type { Observer } from "../../engine/index.ts";
 import { getTracer, type TraceScope } from "../../observe/telemetry/index.ts";
+import { decodeTrafficLines } from "../../observe/trace/index.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../observe/trace/recording/index.ts";
 import { createServer, type Server } from "../index.ts";
-import { OperationObserver } from "./operation-observer.ts";
+import { OperationTelemetry } from "./operation-telemetry.ts";
 
 const chunks = agent({ name: "chunks", description: "Sends chunks, or fails" }, async function* ({ text }) {
   if (text === "fail") throw new Error("The model has no key.");
@@ -53,7 +55,7 @@ it("a message to a default server calls no listener, and starts no span [E25]", 
   await send("SendMessage", "first");
   calls.length = 0;
   const startSpan = vi.spyOn(getTracer(), "startSpan");
-  const startOperation = vi.spyOn(OperationObserver.prototype, "startOperation");
+  const startOperation = vi.spyOn(OperationTelemetry.prototype, "start");
   const runInScope = vi.spyOn(AsyncLocalStorage.prototype, "run");
 
   expect(await send("SendMessage", "Hello")).toContain("TASK_STATE_COMPLETED");
@@ -64,6 +66,26 @@ it("a message to a default server calls no listener, and starts no span [E25]", 
   expect(startOperation).not.toHaveBeenCalled();
   // The scope of the agent's calls to other agents is part of each turn, but its ids do not exist yet.
   expect(runInScope).toHaveBeenCalledTimes(2);
+});
+
+it("each subscriber of a server watches an operation once, and each report of the engine once [E25]", async () => {
+  const startWatch = vi.spyOn(OperationTelemetry.prototype, "start");
+  const sink = createMemoryTrafficSink();
+  const record = createTrafficWriter(sink, { vantage: "server", name: "test" });
+  const onEvent = vi.fn<() => void>();
+  const onRequest = vi.fn<() => void>();
+  const metrics = { token: "token-of-the-metrics" };
+  server = createServer(chunks, { store: "memory", observer: { onEvent, onRequest }, record, metrics });
+  expect(await send("SendMessage", "Hello")).toContain("TASK_STATE_COMPLETED");
+  await record.flush();
+  const linesByKind = Map.groupBy(decodeTrafficLines(sink.text()), ({ kind }) => kind);
+  const counts = Object.fromEntries([...linesByKind].map(([kind, lines]) => [kind, lines.length]));
+  expect(counts).toMatchObject({ request: 1, response: 1, event: onEvent.mock.calls.length, turn: 2 });
+  expect([onEvent.mock.calls.length > 1, onRequest.mock.calls.length]).toEqual([true, 1]);
+  expect(startWatch).toHaveBeenCalledTimes(1);
+  const headers = { authorization: `Bearer ${metrics.token}` };
+  const response = await server.fetch(new Request("http://127.0.0.1/metrics", { headers }));
+  expect(await response.text()).toMatch(/^a2a_server_operation_duration\w*_count\{.*SendMessage.*\} 1$/m);
 });
 
 it("the ids of a trace are created once, when something reads them [E25]", async () => {

@@ -6,7 +6,7 @@ import { createMemoryTrafficSink, createTrafficWriter } from "../../observe/trac
 import { bearer } from "../auth/index.ts";
 import { RawGrpcClient } from "../bindings/raw-grpc-client.fixture.ts";
 import { createServer, type ServerOptions } from "../index.ts";
-import { RefusalRecorder } from "./server-traffic-recorder.ts";
+import { RefusalRecorder } from "./traffic-recorder.ts";
 
 const echo: Agent = {
   describe: () => ({ name: "echo", description: "Repeats" }),

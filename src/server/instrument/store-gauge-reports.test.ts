@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { FakeClock } from "../../engine/engine.fixture.ts";
-import { startStoreGaugeReports } from "./store-maintenance.ts";
+import { startStoreGaugeReports } from "./instrument.ts";
 
 it("reports the gauges when the store has opened, and then every 10 seconds until the server closes", () => {
   const clock = new FakeClock();
