@@ -81,6 +81,10 @@ export const COMMANDS: CommandTable = {
       },
     },
   },
+  test: {
+    description: "Test an agent with conversations from files, recordings, or ADK eval sets.",
+    loadFactory: async () => (await import("./test.ts")).createTestCommand,
+  },
   card: {
     description: "Work with agent cards: get, validate, verify, sign.",
     commands: {

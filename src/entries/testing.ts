@@ -29,6 +29,7 @@ export type {
   ExpectedCall,
   SimulatedUser,
   TokenUsage,
+  ToolCall,
   TrialReport,
 } from "../studio/testing/index.ts";
 export { assertCalls, converse, runTrials } from "../studio/testing/index.ts";

@@ -283,8 +283,9 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       "agents/openai-facade": "whole",
       "studio/tap": "whole",
       "studio/demo": "whole",
+      "studio/testing": "whole",
     },
-    packages: ["commander", "jiti"],
+    packages: ["commander", "jiti", "js-yaml"],
     allowsNode: true,
   },
   // One file for each package entry, with re-exports only.

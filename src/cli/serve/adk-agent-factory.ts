@@ -1,4 +1,4 @@
-import type { AdkRunnableSource, MemoryArtifactService } from "../../agents/adk/index.ts";
+import type { AdkAgentOptions, AdkRunnableSource, MemoryArtifactService } from "../../agents/adk/index.ts";
 import type { Agent, Observer } from "../../engine/index.ts";
 import { CliError } from "../cli-error.ts";
 
@@ -9,10 +9,12 @@ import { CliError } from "../cli-error.ts";
  */
 export class AdkAgentFactory {
   readonly #observer: Pick<Observer, "onError">;
+  readonly #options: Pick<AdkAgentOptions, "receiveState">;
   #artifactService: MemoryArtifactService | undefined;
 
-  constructor(observer: Pick<Observer, "onError">) {
+  constructor(observer: Pick<Observer, "onError">, options: Pick<AdkAgentOptions, "receiveState"> = {}) {
     this.#observer = observer;
+    this.#options = options;
   }
 
   /**
@@ -25,6 +27,7 @@ export class AdkAgentFactory {
     );
     const currentId = id ?? deriveAdkAgentId(source);
     return adkAgent(source, {
+      ...this.#options,
       ...(currentId === undefined ? {} : { id: currentId }),
       observer: this.#observer,
       artifactService: (this.#artifactService ??= new MemoryArtifactService()),

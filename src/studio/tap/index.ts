@@ -12,4 +12,5 @@ export {
   type RecordedAgent,
   type RecordedExchange,
 } from "./replay/recorded-exchanges.ts";
+export { readRecordedEvents } from "./replay/replay-response.ts";
 export { type ReplayOptions, type RunningReplay, startReplay } from "./replay/start-replay.ts";

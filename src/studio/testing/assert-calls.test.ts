@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { assertCalls, type CallOrder, type ExpectedCall } from "./index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { assertCalls, type CallOrder, type ExpectedCall, type ToolCall } from "./index.ts";
 
-const tool = (name: string, input?: object) =>
-  ({ kind: "tool", tool: name, durationMs: 1, ...(input ? { arguments: input } : {}) }) as never;
+const tool = (name: string, input?: JsonObject): ToolCall => ({
+  tool: name,
+  ...(input ? { arguments: input } : {}),
+});
 
 const turn = {
-  calls: [
+  toolCalls: [
     tool("find", { id: 1, tags: ["a", "b"] }),
-    { kind: "model", model: "m", durationMs: 1 } as never,
     tool("find", { id: 2 }),
     tool("send", { to: { name: "Ada", city: "London" } }),
   ],
@@ -51,10 +53,12 @@ describe("the expected calls", () => {
   });
 
   it("are compared with many equal calls in a moment", () => {
-    const calls = Array.from({ length: 99 }, () => tool("find"));
+    const toolCalls = Array.from({ length: 99 }, () => tool("find"));
     const expected = Array.from({ length: 100 }, () => "find");
-    expect(() => assertCalls({ calls }, expected, "any-order")).toThrow("The tool calls differ (any-order)");
-    expect(() => assertCalls({ calls }, expected.slice(1), "any-order")).not.toThrow();
+    expect(() => assertCalls({ toolCalls }, expected, "any-order")).toThrow(
+      "The tool calls differ (any-order)",
+    );
+    expect(() => assertCalls({ toolCalls }, expected.slice(1), "any-order")).not.toThrow();
   });
 
   it("are in the error together with the actual calls", () => {
@@ -63,6 +67,6 @@ describe("the expected calls", () => {
   expected: send
   actual:   find({"id":1,"tags":["a","b"]}), find({"id":2}), send({"to":{"name":"Ada","city":"London"}})`,
     );
-    expect(() => assertCalls({ calls: [] }, ["send"])).toThrow("actual:   none");
+    expect(() => assertCalls({ toolCalls: [] }, ["send"])).toThrow("actual:   none");
   });
 });

@@ -1,14 +1,9 @@
-import type { AgentCallReport } from "../../engine/index.ts";
 import { isObject } from "../../protocol/index.ts";
 import type { ConversationTurn } from "./conversation-turn.ts";
-
-type ToolCallReport = Extract<AgentCallReport, { kind: "tool" }>;
+import type { ToolCall } from "./tool-calls.ts";
 
 /** A tool call: the name of the tool, or some members of the call. Only the given members are compared. */
-export type ExpectedCall =
-  | string
-  | (Pick<ToolCallReport, "tool"> &
-      Partial<Pick<ToolCallReport, "arguments" | "result" | "server" | "error">>);
+export type ExpectedCall = string | ToolCall;
 
 /**
  * - `exact`: the expected calls, in this order, and no other tool calls
@@ -22,28 +17,21 @@ export type CallOrder = "exact" | "in-order" | "any-order";
  * most one expectation.
  */
 export function assertCalls(
-  { calls }: Pick<ConversationTurn, "calls">,
+  { toolCalls }: Pick<ConversationTurn, "toolCalls">,
   expected: readonly ExpectedCall[],
   order: CallOrder = "exact",
 ): void {
-  if (!calls)
-    throw new Error("The calls of an agent behind a URL are unknown; pass the agent itself to converse(…).");
-  const toolCalls = calls.filter(isToolCall);
+  if (!toolCalls)
+    throw new Error(
+      "The calls of this agent behind a URL are unknown; pass the agent itself to converse(…).",
+    );
   if (satisfies(toolCalls, expected, order)) return;
   throw new Error(
     `The tool calls differ (${order}).\n  expected: ${renderList(expected.map(renderExpected))}\n  actual:   ${renderList(toolCalls.map(renderCall))}`,
   );
 }
 
-function isToolCall(call: AgentCallReport): call is ToolCallReport {
-  return call.kind === "tool";
-}
-
-function satisfies(
-  calls: readonly ToolCallReport[],
-  expected: readonly ExpectedCall[],
-  order: CallOrder,
-): boolean {
+function satisfies(calls: readonly ToolCall[], expected: readonly ExpectedCall[], order: CallOrder): boolean {
   if (order === "exact")
     return calls.length === expected.length && calls.every((call, at) => matches(call, expected[at]));
   if (order === "any-order") return canAssign(calls, expected);
@@ -56,9 +44,9 @@ function satisfies(
  * Returns true if each expectation matches a call that no other expectation uses. An expectation takes the call of an
  * earlier one if that one can move to another call, so that the time is at most cubic.
  */
-function canAssign(calls: readonly ToolCallReport[], expected: readonly ExpectedCall[]): boolean {
-  const users = new Map<ToolCallReport, ExpectedCall>();
-  const assign = (one: ExpectedCall, tried: Set<ToolCallReport>): boolean =>
+function canAssign(calls: readonly ToolCall[], expected: readonly ExpectedCall[]): boolean {
+  const users = new Map<ToolCall, ExpectedCall>();
+  const assign = (one: ExpectedCall, tried: Set<ToolCall>): boolean =>
     calls.some((call) => {
       if (tried.has(call) || !matches(call, one)) return false;
       tried.add(call);
@@ -70,7 +58,7 @@ function canAssign(calls: readonly ToolCallReport[], expected: readonly Expected
   return expected.every((one) => assign(one, new Set()));
 }
 
-function matches(call: ToolCallReport, expected: ExpectedCall | undefined): boolean {
+function matches(call: ToolCall, expected: ExpectedCall | undefined): boolean {
   if (expected === undefined) return false;
   if (typeof expected === "string") return call.tool === expected;
   return Object.entries(expected).every(([name, value]) =>

@@ -10,6 +10,7 @@ import {
   type StreamResponse,
   type Task,
 } from "../../protocol/index.ts";
+import { listToolCalls, type ToolCall } from "./tool-calls.ts";
 
 /** Tokens of all model calls of a turn. */
 export interface TokenUsage {
@@ -35,10 +36,15 @@ export interface ConversationTurn {
   /** The artifacts of the turn. */
   readonly artifacts: readonly Artifact[];
   /**
-   * The calls of models and tools in the order of their ends. Undefined behind a URL, because A2A does not report calls.
-   * An agent in the process reports the calls that its framework can observe.
+   * The reported calls of models and tools in the order of their ends. Undefined behind a URL, because A2A does not
+   * report calls. An agent in the process reports the calls that its framework can observe.
    */
   readonly calls: readonly AgentCallReport[] | undefined;
+  /**
+   * The calls of tools in the order in which an ADK agent made them, also behind a URL. Other agents report their calls,
+   * in the order of their ends, so that their calls are undefined behind a URL.
+   */
+  readonly toolCalls: readonly ToolCall[] | undefined;
   /** Undefined if no model call has reported its tokens. */
   readonly tokens: TokenUsage | undefined;
   /** The error that an agent in the process threw. The caller of an agent receives only an error id. */
@@ -91,6 +97,8 @@ export class TurnCollector {
     const status = task?.status;
     const statusText = getText(status?.message?.parts ?? []);
     const artifacts = findChangedArtifacts(task, this.#previousTask);
+    const calls = hasCalls ? this.#calls : undefined;
+    const parts = artifacts.flatMap((artifact) => artifact.parts).concat(status?.message?.parts ?? []);
     const answer = artifacts
       .map(({ parts }) => getText(parts))
       .filter((text) => text !== "")
@@ -102,7 +110,8 @@ export class TurnCollector {
       text: answer === "" ? (this.#reply ?? statusText) : answer,
       question: status && isInterrupted(status.state) ? statusText : undefined,
       artifacts,
-      calls: hasCalls ? this.#calls : undefined,
+      calls,
+      toolCalls: listToolCalls(parts, calls),
       tokens: sumTokens(this.#calls),
       error: this.#error,
       task,

@@ -114,7 +114,7 @@ agent: The money is on its way.
     const chat = await start((await server.listen()).url);
     const turn = await chat.send("Refund 20 euros");
     expect([turn.state, turn.text, turn.calls]).toEqual(["completed", "Done.", undefined]);
-    expect(() => assertCalls(turn, [])).toThrow("The calls of an agent behind a URL are unknown");
+    expect(() => assertCalls(turn, [])).toThrow("The calls of this agent behind a URL are unknown");
   });
 
   it("passes options to the server of the agent", async () => {

@@ -7,7 +7,7 @@ import {
   sendAndStreamUntilTurnEnd,
 } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
-import { type AgentCard, getText } from "../../protocol/index.ts";
+import { type AgentCard, getText, type JsonObject } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { type ConversationTurn, TurnCollector } from "./conversation-turn.ts";
 import { renderTranscript } from "./render-transcript.ts";
@@ -87,10 +87,11 @@ export class Conversation {
   /**
    * Sends a message, and resolves when the turn ends. If the agent waits for its user, the message continues the task.
    * Otherwise, the message starts a new task in the same context. A failed task is no error, but `state` is `failed`.
+   * `metadata` is the metadata of the request, for example the state of an ADK session.
    */
   async send(
     input: MessageInput,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    { signal, metadata }: { readonly signal?: AbortSignal; readonly metadata?: JsonObject } = {},
   ): Promise<ConversationTurn> {
     if (this.#isWaiting)
       throw new Error("The last message has no answer yet; await send(…) before the next one.");
@@ -103,6 +104,7 @@ export class Conversation {
       const options = {
         contextId: last?.contextId,
         taskId: isOpen ? last?.id : undefined,
+        ...(metadata && { metadata }),
         signal: signal ?? new AbortController().signal,
       };
       for await (const event of sendAndStreamUntilTurnEnd(this.#client, input, options))

@@ -4,5 +4,6 @@
  */
 export { assertCalls, type CallOrder, type ExpectedCall } from "./assert-calls.ts";
 export { Conversation, type ConverseOptions, converse, type SimulatedUser } from "./converse.ts";
-export type { ConversationTurn, TokenUsage } from "./conversation-turn.ts";
+export { type ConversationTurn, type TokenUsage, TurnCollector } from "./conversation-turn.ts";
+export type { ToolCall } from "./tool-calls.ts";
 export { runTrials, type TrialReport } from "./run-trials.ts";

@@ -1,6 +1,7 @@
 import type { AgentCallReport } from "../../engine/index.ts";
 import type { Part } from "../../protocol/index.ts";
 import type { ConversationTurn } from "./conversation-turn.ts";
+import type { ToolCall } from "./tool-calls.ts";
 
 /**
  * Renders a conversation as text that is equal in every run of an agent with equal answers. Ids, times, and tokens are
@@ -10,11 +11,12 @@ export function renderTranscript(turns: readonly ConversationTurn[]): string {
   return turns.map(renderTurn).join("\n");
 }
 
-function renderTurn({ input, calls = [], artifacts, text, question, state }: ConversationTurn): string {
+function renderTurn(turn: ConversationTurn): string {
+  const { input, calls, toolCalls = [], artifacts, text, question, state } = turn;
   const files = artifacts.flatMap(({ parts }) => parts).flatMap(describePart);
   const lines = [
     `user: ${indent(input)}`,
-    ...calls.map((call) => `  ${describeCall(call)}`),
+    ...(calls?.map(describeCall) ?? toolCalls.map(describeToolCall)).map((call) => `  ${call}`),
     ...(text === "" || text === question ? [] : [`agent: ${indent(text)}`]),
     ...files.map((file) => `  ${file}`),
     ...(question === undefined ? [] : [`agent asks: ${indent(question)}`]),
@@ -24,11 +26,17 @@ function renderTurn({ input, calls = [], artifacts, text, question, state }: Con
 }
 
 function describeCall(call: AgentCallReport): string {
-  const failure = call.error === undefined ? "" : ` failed: ${call.error}`;
-  if (call.kind === "model") return `model ${call.model}${failure}`;
+  return call.kind === "model" ? `model ${call.model}${describeFailure(call)}` : describeToolCall(call);
+}
+
+function describeToolCall(call: ToolCall): string {
   const input = call.arguments === undefined ? "" : JSON.stringify(call.arguments);
   const result = call.result === undefined ? "" : ` -> ${JSON.stringify(call.result)}`;
-  return `tool ${call.tool}(${input})${result}${failure}`;
+  return `tool ${call.tool}(${input})${result}${describeFailure(call)}`;
+}
+
+function describeFailure({ error }: { readonly error?: string | undefined }): string {
+  return error === undefined ? "" : ` failed: ${error}`;
 }
 
 function describePart(part: Part): string[] {

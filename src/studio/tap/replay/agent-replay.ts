@@ -87,10 +87,22 @@ export interface ReplayAddresses {
 
 /** Replaces the URLs of the interfaces in an agent card. Interfaces that the replay does not serve are omitted. */
 export function directCardToReplay(card: JsonObject, { http, grpc }: ReplayAddresses): JsonObject {
+  // The record of a server contains the card of the agent before the server has added its interfaces.
+  if (card["supportedInterfaces"] === undefined && card["url"] === undefined)
+    return { ...card, supportedInterfaces: listReplayInterfaces({ http, grpc }) };
   const { card: directed } = rewriteCardUrls(card, (url, binding) =>
     binding === "GRPC" ? grpc : url.replace(/^https?:\/\/[^/?#]*/i, `http://${http}`),
   );
   return grpc === undefined ? removeGrpcInterfaces(directed) : directed;
+}
+
+function listReplayInterfaces({ http, grpc }: ReplayAddresses): JsonObject[] {
+  const url = `http://${http}/`;
+  return ["1.0", "0.3"].flatMap((protocolVersion) => [
+    { url, protocolBinding: "JSONRPC", protocolVersion },
+    { url, protocolBinding: "HTTP+JSON", protocolVersion },
+    ...(grpc === undefined ? [] : [{ url: grpc, protocolBinding: "GRPC", protocolVersion }]),
+  ]);
 }
 
 function removeGrpcInterfaces(card: JsonObject): JsonObject {

@@ -1,8 +1,11 @@
 import { isObject, type JsonObject, type OperationName } from "../../../protocol/index.ts";
-import type { RequestLine } from "../../../observe/trace/index.ts";
+import type { RequestLine, TrafficCall } from "../../../observe/trace/index.ts";
 import * as v0_3 from "../../../wire/v0_3/index.ts";
 import * as v1 from "../../../wire/v1/index.ts";
 import { matchRestOperation } from "../recording/call-description.ts";
+
+const JSON_RPC_DIALECTS = { "0.3": v0_3.jsonRpcDialect, "1.0": v1.jsonRpcDialect };
+const PROTO_DIALECTS = { "0.3": v0_3.protoDialect, "1.0": v1.protoDialect };
 
 /** Returns whether the name is an operation of A2A, in contrast to an HTTP method. */
 export function isRecordedOperation(name: string): name is OperationName {
@@ -13,16 +16,26 @@ export function isRecordedOperation(name: string): name is OperationName {
  * Decodes the parameters of a recorded request to the form of A2A 1.0. Returns `undefined` if the record lacks the body
  * of the request, or if the request was invalid.
  */
-export function decodeRecordedParams(operation: OperationName, request: RequestLine): JsonObject | undefined {
+export function decodeRecordedParams(
+  operation: OperationName,
+  request: RequestLine,
+  vantage: TrafficCall["vantage"],
+): JsonObject | undefined {
   const { binding, protocol_version: version, body, url = "" } = request;
   try {
+    // A server records the parameters without their envelope or path.
+    if (vantage === "server") {
+      const dialects = binding === "JSONRPC" ? JSON_RPC_DIALECTS : PROTO_DIALECTS;
+      const dialect = dialects[version === "0.3" ? "0.3" : "1.0"];
+      return isObject(body) ? toJsonObject(dialect.decodeParams(operation, body)) : undefined;
+    }
     if (binding === "JSONRPC") {
       if (!isObject(body)) return undefined;
-      const dialect = version === "0.3" ? v0_3.jsonRpcDialect : v1.jsonRpcDialect;
+      const dialect = JSON_RPC_DIALECTS[version === "0.3" ? "0.3" : "1.0"];
       return toJsonObject(dialect.decodeParams(operation, body["params"] ?? {}));
     }
     if (binding === "GRPC") {
-      const dialect = version === "0.3" ? v0_3.protoDialect : v1.protoDialect;
+      const dialect = PROTO_DIALECTS[version === "0.3" ? "0.3" : "1.0"];
       return isObject(body) ? toJsonObject(dialect.decodeParams(operation, body)) : undefined;
     }
     const method = OPERATIONS_WITH_BODY.has(operation) ? "POST" : "GET";

@@ -124,6 +124,7 @@ function sendRecordedResponse(
     typeof status === "number" &&
     status >= 400 &&
     exchange.request.binding === "JSONRPC" &&
+    exchange.vantage !== "server" &&
     !isObject(body)
   ) {
     const retryAfter = headers?.["retry-after"];

@@ -12,6 +12,8 @@ import { decodeRecordedParams, isRecordedOperation } from "./decode-recorded-par
 
 /** A recorded request to an agent, and its response. */
 export interface RecordedExchange {
+  /** Who observed the exchange. A tap records bodies as they were sent. */
+  readonly vantage: TrafficCall["vantage"];
   readonly operation: OperationName;
   /** Parameters of the request in the form of A2A 1.0. */
   readonly params: JsonObject;
@@ -45,12 +47,13 @@ export function collectRecordedAgents(lines: readonly DecodedTrafficLine[]): Rec
     if (!call || !request || !isRecordedOperation(request.operation)) continue;
     const agent = agents.get(exchange.to) ?? { exchanges: [], incompleteRequests: 0 };
     agents.set(exchange.to, agent);
-    const params = decodeRecordedParams(request.operation, request);
+    const params = decodeRecordedParams(request.operation, request, call.vantage);
     if (!params) {
       agent.incompleteRequests++;
       continue;
     }
     agent.exchanges.push({
+      vantage: call.vantage,
       operation: request.operation,
       params,
       request,
@@ -72,15 +75,24 @@ function selectObservation(calls: readonly TrafficCall[]): TrafficCall | undefin
     );
 }
 
-/** Collects the frames of each call by the key that the model uses. */
+/**
+ * Collects the frames of each call by the key that the model uses. The frames of a server refer to the events of its
+ * log, which the record contains once.
+ */
 function collectFrames(lines: readonly DecodedTrafficLine[]): ReadonlyMap<string, FrameLine[]> {
   const frames = new Map<string, FrameLine[]>();
+  const events = new Map<string, JsonObject>();
   for (const decoded of lines) {
-    if (decoded.type !== "traffic" || decoded.line.kind !== "frame") continue;
-    const key = `${decoded.line.writer}/${decoded.line.call}`;
+    if (decoded.type !== "traffic") continue;
+    const { line } = decoded;
+    if (line.kind === "event" && line.event) events.set(`${line.task_id}/${line.log_seq}`, line.event);
+    if (line.kind !== "frame") continue;
+    const key = `${line.writer}/${line.call}`;
+    const event = line.event ?? events.get(`${line.task_id}/${line.log_seq}`);
+    const frame = event === undefined ? line : { ...line, event };
     const known = frames.get(key);
-    if (known) known.push(decoded.line);
-    else frames.set(key, [decoded.line]);
+    if (known) known.push(frame);
+    else frames.set(key, [frame]);
   }
   return frames;
 }

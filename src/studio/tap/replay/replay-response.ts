@@ -13,6 +13,7 @@ import {
   fromGrpcError,
   fromJsonRpcError,
   fromRestError,
+  isErrorReason,
   type JsonRpcId,
 } from "../../../wire/index.ts";
 import * as v0_3 from "../../../wire/v0_3/index.ts";
@@ -57,10 +58,15 @@ export function createRestReplayEncoder({ dialect }: Pick<MatchedRestOperation, 
 /** Decodes the recorded result of a request to the form of A2A 1.0. Throws the recorded error. */
 function decodeRecordedResponse<O extends OperationName>(
   operation: O,
-  { request, response }: Pick<RecordedExchange, "request" | "response">,
+  { request, response, vantage }: Pick<RecordedExchange, "request" | "response" | "vantage">,
 ): Operations[O]["result"] {
   const { binding, protocol_version: version } = request;
   const { status = 0, body, error } = response ?? {};
+  if (vantage === "server" || vantage === "client") {
+    // Servers and clients record the result in the form of A2A 1.0, and an error as its reason and message.
+    if (error !== undefined) throw fromRecordedError(error);
+    return v1.decodeResult(operation, body ?? {});
+  }
   if (binding === "JSONRPC" && isObject(body)) {
     if (isObject(body["error"])) throw fromJsonRpcError(body["error"]);
     const decodeResult = version === "0.3" ? v0_3.decodeResult : v1.decodeResult;
@@ -85,6 +91,21 @@ export function decodeReplayedResult<O extends OperationName>(
   const result = decodeRecordedResponse(operation, exchange);
   if (operation !== "GetExtendedAgentCard" || !isObject(result)) return result;
   return directCardToReplay(result, addresses) as unknown as Operations[O]["result"];
+}
+
+/** Returns what the agent sent in response to a recorded message. Throws the recorded error. */
+export function readRecordedEvents(exchange: RecordedExchange): StreamResponse[] {
+  if (exchange.operation === "SendMessage") return [decodeRecordedResponse("SendMessage", exchange)];
+  return listReplayedEvents(exchange).map(({ content }) => {
+    if (content instanceof A2AError) throw content;
+    return content.event;
+  });
+}
+
+/** Converts an error of the record of a server or a client, such as `TASK_NOT_FOUND: Task 1 was not found`. */
+function fromRecordedError(text: string): A2AError {
+  const [, reason = "INTERNAL", message = text] = /^([A-Z_]{2,40}): (.*)$/s.exec(text) ?? [];
+  return new A2AError(isErrorReason(reason) ? reason : "INTERNAL", message);
 }
 
 /** Converts a recorded gRPC error, such as `NOT_FOUND: Task not found`. */

@@ -1,0 +1,168 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { dump } from "js-yaml";
+import { Conversation, converse } from "../studio/testing/index.ts";
+import { connectToAgent } from "./agent-connection.ts";
+import { applySettings, assertTrustedAgentForCredentials } from "./apply-settings.ts";
+import type { CliContext } from "./cli-context.ts";
+import { createUsageError, toCliError } from "./cli-error.ts";
+import { addClientOptions, type ClientOptions } from "./client-options.ts";
+import { ExitCodeError } from "./exit-code-error.ts";
+import { OutputWriter } from "./output-writer.ts";
+import { readSettingsFromEnvAndFiles } from "./settings.ts";
+import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
+import { loadAgentFiles } from "./serve/load-agent-files.ts";
+import { renderJunitReport } from "./test/junit-report.ts";
+import { loadTestFile, type LoadedTestFile } from "./test/load-tests.ts";
+import type { TestResult } from "./test/run-conversation-test.ts";
+
+interface TestOptions extends ClientOptions {
+  url?: string;
+  agent?: string;
+  recordedAgent?: string;
+  repeat: number;
+  junit?: string;
+  write?: string;
+}
+
+/** Opens conversations with the tested agent. */
+interface TestTarget {
+  readonly open: () => Promise<Conversation>;
+  readonly close?: (() => Promise<void>) | undefined;
+}
+
+export function createTestCommand(context: CliContext): Command {
+  return addClientOptions(new Command("test"))
+    .usage("<files...> [options]")
+    .argument("<files...>", "test files (YAML or JSON), ADK eval sets (.evalset.json), or records (.jsonl)")
+    .option("--url <agent>", "a host, or the URL of the agent or of its card (default: what the file names)")
+    .option("--agent <file>", "the file of the agent, which runs in this process")
+    .option("--recorded-agent <name>", "agent of a record with several agents")
+    .addOption(
+      new Option("--repeat <n>", "run each test n times; all trials must pass")
+        .argParser(parseRepeat)
+        .default(1),
+    )
+    .option("--junit <file>", "write the results in the JUnit format")
+    .option("--write <file>", "write the conversations of a record as a test file, and run nothing")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  colloquy test refunds.test.yaml --agent refunds.ts
+  colloquy test refunds.evalset.json --agent agent.ts
+  colloquy test traffic.jsonl --write refunds.test.yaml
+  colloquy test refunds.test.yaml --url https://agents.example/refunds --junit report.xml`,
+    )
+    .action(async (files: string[], flags: TestOptions, self: Command) => {
+      const settings = readSettingsFromEnvAndFiles(flags.config, context);
+      applySettings(self, settings);
+      const options = self.opts<TestOptions>();
+      if (options.url !== undefined && options.agent !== undefined)
+        throw createUsageError("Pass --url or --agent, not both.");
+      const isNamed = options.url !== undefined || self.getOptionValueSource("agentCard") === "cli";
+      assertTrustedAgentForCredentials(self, settings, isNamed);
+      if (options.write === undefined) await runTestFiles(files, options, context);
+      else await writeRecordedTests(files, options.write, options, context);
+    });
+}
+
+function parseRepeat(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 1000) return count;
+  throw new InvalidArgumentError("Pass a whole number from 1 to 1000.");
+}
+
+async function writeRecordedTests(
+  files: readonly string[],
+  target: string,
+  options: TestOptions,
+  { cwd, streams }: CliContext,
+): Promise<void> {
+  const loaded = await Promise.all(files.map((file) => loadTestFile(resolve(cwd, file), options)));
+  const tests = loaded.flatMap(({ recorded }) => recorded ?? []);
+  if (tests.length === 0) throw createUsageError("--write needs a traffic record (.jsonl).");
+  const head = "# The expectations are what the agent did. Delete those that need not hold in every run.\n";
+  // The flag `wx` never overwrites a file that somebody has edited.
+  await writeFile(resolve(cwd, target), head + dump({ tests }, { lineWidth: 100 }), { flag: "wx" });
+  streams.out(`${target}: ${tests.length} conversations\n`);
+}
+
+async function runTestFiles(
+  files: readonly string[],
+  options: TestOptions,
+  context: CliContext,
+): Promise<void> {
+  const loaded = await Promise.all(
+    files.map(async (file) => ({ file, content: await loadTestFile(resolve(context.cwd, file), options) })),
+  );
+  const suites = new Map<string, TestResult[]>();
+  for (const { file, content } of loaded) {
+    const results: TestResult[] = [];
+    suites.set(file, results);
+    if (options.output === "text") context.streams.out(`${file}\n`);
+    const target = await openTarget(file, content, options, context);
+    try {
+      for (const test of content.tests) {
+        for (let trial = 1; trial <= options.repeat; trial++) {
+          const result = await test.run(target.open, context.interruptSignal);
+          const name = options.repeat === 1 ? result.name : `${result.name} (trial ${trial})`;
+          results.push({ ...result, name });
+          if (options.output === "text") context.streams.out(renderResult({ ...result, name }));
+        }
+      }
+    } finally {
+      await target.close?.();
+    }
+  }
+  if (options.junit !== undefined)
+    await writeFile(resolve(context.cwd, options.junit), renderJunitReport(suites));
+  const all = [...suites].flatMap(([file, results]) => results.map((result) => ({ file, ...result })));
+  const failed = all.filter(({ failures }) => failures.length > 0).length;
+  if (options.output === "json")
+    new OutputWriter(context.streams, "json").writeJson({ passed: all.length - failed, failed, tests: all });
+  else context.streams.out(`${all.length - failed} passed, ${failed} failed\n`);
+  if (failed > 0) throw new ExitCodeError(1);
+}
+
+async function openTarget(
+  file: string,
+  content: LoadedTestFile,
+  options: TestOptions,
+  context: CliContext,
+): Promise<TestTarget> {
+  const path = options.agent === undefined ? content.agent : resolve(context.cwd, options.agent);
+  const url = options.url ?? (options.agent === undefined ? content.url : undefined) ?? options.agentCard;
+  if (options.url === undefined && path !== undefined) return openAgentFile(path, content);
+  if (url === undefined)
+    throw createUsageError(
+      `${file} names no agent.`,
+      "Pass --url or --agent, or add the member agent or url.",
+    );
+  try {
+    const { client, close } = await connectToAgent(url, options, context);
+    return { open: () => Promise.resolve(new Conversation(client)), close };
+  } catch (error) {
+    throw toCliError(error, {});
+  }
+}
+
+async function openAgentFile(path: string, { stateKeys }: LoadedTestFile): Promise<TestTarget> {
+  const factory = new AdkAgentFactory({}, { receiveState: stateKeys });
+  const { agents } = await loadAgentFiles([path], factory);
+  const [agent, other] = Object.values(agents);
+  if (agent === undefined || other !== undefined)
+    throw createUsageError(`${path} contains several agents.`, "Pass the file of one agent.");
+  return { open: () => converse(agent) };
+}
+
+function renderResult({ name, durationMs, failures, scores = {}, transcript }: TestResult): string {
+  const figures = Object.entries(scores).map(([metric, score]) => `${metric} ${score.toFixed(3)}`);
+  const time = [`${Math.round(durationMs)} ms`, ...figures].join(", ");
+  if (failures.length === 0) return `  ok      ${name} (${time})\n`;
+  const details = [...failures, "", transcript.trimEnd()]
+    .flatMap((text) => text.split("\n"))
+    .map((line) => `          ${line}`.trimEnd());
+  return `  FAILED  ${name} (${time})\n${details.join("\n")}\n`;
+}

@@ -1,0 +1,242 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { load, CORE_SCHEMA } from "js-yaml";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { agent, inputRequired } from "../../agents/adapters/index.ts";
+import { connect } from "../../client/index.ts";
+import { createServer, type Server } from "../../server/index.ts";
+import { createTempTestDirectoryWithFiles, runCliInTestProcess } from "../cli-test-process.fixture.ts";
+
+/** An agent file without imports, which the command loads from a temporary directory. */
+const REFUNDS = `export default {
+  describe: () => ({ name: "refunds", description: "Refunds" }),
+  async *execute({ message, task, reportCall }) {
+    const text = message.parts[0].text;
+    const euros = Number(/\\d+/.exec(text)?.[0] ?? 0);
+    reportCall?.({ kind: "tool", tool: "findOrder", arguments: { euros }, durationMs: 5 });
+    if (euros === 13) throw new Error("unlucky");
+    const parts = [{ text: euros > 50 && task.history.length === 1 ? "Really?" : "The money is on its way." }];
+    const state = parts[0].text === "Really?" ? "TASK_STATE_INPUT_REQUIRED" : "TASK_STATE_COMPLETED";
+    yield { status: { state, message: { parts } } };
+  },
+};
+`;
+
+const TESTS = `
+agent: ./refunds.mjs
+tests:
+  - name: asks before a large refund
+    turns:
+      - send: Refund 80 euros
+        expect:
+          state: input-required
+          question: { matches: "^Really" }
+          calls: [{ tool: findOrder, arguments: { euros: 80 } }]
+      - send: "yes"
+        expect:
+          state: completed
+          text: { contains: [money, on its way], similarTo: Money is on the way }
+          artifacts: []
+`;
+
+const FAILING = `
+agent: ./refunds.mjs
+tests:
+  - name: is unlucky & "quoted"
+    turns:
+      - send: Refund 13 euros
+        expect: { state: completed, calls: [], text: { contains: lucky, minSimilarity: 0.9, similarTo: a b } }
+      - send: never sent
+`;
+
+const servers: Server[] = [];
+afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+describe("colloquy test", () => {
+  it("passes if each turn is as expected, and writes JUnit", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({ "refunds.mjs": REFUNDS, "a.yaml": TESTS });
+    const words = ["test", "a.yaml", "--repeat", "2", "--junit", "report.xml"];
+    const { code, out, err } = await runCliInTestProcess(words, { cwd });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out.replaceAll(/\d+ ms/g, "N ms")).toBe(`a.yaml
+  ok      asks before a large refund (trial 1) (N ms)
+  ok      asks before a large refund (trial 2) (N ms)
+2 passed, 0 failed
+`);
+    const report = await readFile(join(cwd, "report.xml"), "utf8");
+    expect(report).toContain('<testsuite name="a.yaml" tests="2" failures="0"');
+  });
+
+  it("fails with all differences of the first unexpected turn and the conversation", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({ "refunds.mjs": REFUNDS, "b.yaml": FAILING });
+    const { code, out } = await runCliInTestProcess(["test", "b.yaml", "--junit", "report.xml"], { cwd });
+    expect(code).toBe(1);
+    expect(out).toContain("FAILED  is unlucky");
+    expect(out).toContain("turn 1: The state is failed, expected completed. The agent threw Error: unlucky");
+    expect(out).toContain('expected: none\n            actual:   findOrder({"euros":13})');
+    expect(out).toContain('which does not contain "lucky"');
+    expect(out).toContain('similar to "a b" by 0.00, expected 0.9');
+    expect(out).toContain("user: Refund 13 euros");
+    expect(out).not.toContain("never sent");
+    const report = await readFile(join(cwd, "report.xml"), "utf8");
+    expect(report).toContain('name="is unlucky &amp; &quot;quoted&quot;"');
+    expect(report).toContain("<failure message=");
+    const json = await runCliInTestProcess(["test", "b.yaml", "-o", "json"], { cwd });
+    expect(JSON.parse(json.out)).toMatchObject({ passed: 0, failed: 1, tests: [{ file: "b.yaml" }] });
+  });
+
+  it("tests an agent behind a URL", async () => {
+    const shop = agent({ name: "shop", description: "Sells" }, async function* ({ text, history }) {
+      if (history.length === 1) yield inputRequired("Which size?");
+      yield `Size ${text}.`;
+    });
+    const server = createServer(shop, { store: "memory" });
+    servers.push(server);
+    const { url } = await server.listen({ port: 0 });
+    const cwd = await createTempTestDirectoryWithFiles({
+      "shop.json": JSON.stringify({
+        tests: [
+          {
+            name: "sizes",
+            turns: [
+              { send: "A shirt", expect: { state: "input-required", question: "Which size?" } },
+              { send: [{ text: "L" }], expect: { text: "Size L." } },
+            ],
+          },
+          { name: "tokens", turns: [{ send: "A shirt", expect: { maxTokens: 5, calls: ["pay"] } }] },
+        ],
+      }),
+    });
+    const { code, out } = await runCliInTestProcess(["test", "shop.json", "--url", url], { cwd });
+    expect(code).toBe(1);
+    expect(out).toContain("ok      sizes");
+    expect(out).toContain("The number of tokens is unknown");
+    expect(out).toContain("The calls of this agent behind a URL are unknown");
+  });
+
+  it.each(["server", "client"])(
+    "writes the conversations in the record of a %s as tests",
+    async (vantage) => {
+      const cwd = await createTempTestDirectoryWithFiles({ "refunds.mjs": REFUNDS });
+      const record = join(cwd, "traffic.jsonl");
+      const refunds = ((await import(join(cwd, "refunds.mjs"))) as { default: never }).default;
+      const server = createServer(refunds, {
+        store: "memory",
+        ...(vantage === "server" ? { record: { file: record } } : {}),
+      });
+      const { url } = await server.listen({ port: 0 });
+      const client = await connect(url, vantage === "client" ? { record: { file: record } } : {});
+      const asked = await client.send("Refund 80 euros");
+      const task = "task" in asked ? asked.task : undefined;
+      await client.send("yes", { taskId: task?.id, contextId: task?.contextId });
+      for await (const _ of client.stream("Refund 7 euros"));
+      await server.close();
+      await vi.waitFor(async () => expect(await readFile(record, "utf8")).toContain('"kind":"stream-end"'));
+
+      const written = await runCliInTestProcess(["test", "traffic.jsonl", "--write", "all.yaml"], { cwd });
+      expect(written).toMatchObject({ code: 0, out: "all.yaml: 2 conversations\n" });
+      const content = load(await readFile(join(cwd, "all.yaml"), "utf8"), { schema: CORE_SCHEMA });
+      const call = (euros: number): object =>
+        vantage === "server" ? { calls: [{ tool: "findOrder", arguments: { euros } }] } : {};
+      expect(content).toEqual({
+        tests: [
+          {
+            name: "conversation 1",
+            turns: [
+              {
+                send: "Refund 80 euros",
+                expect: { state: "input-required", question: "Really?", ...call(80) },
+              },
+              { send: "yes", expect: { state: "completed", text: "The money is on its way.", ...call(0) } },
+            ],
+          },
+          {
+            name: "conversation 2",
+            turns: [
+              {
+                send: "Refund 7 euros",
+                expect: { state: "completed", text: "The money is on its way.", ...call(7) },
+              },
+            ],
+          },
+        ],
+      });
+      const again = await runCliInTestProcess(["test", "all.yaml", "--agent", "refunds.mjs"], { cwd });
+      expect(again).toMatchObject({ code: 0, err: "" });
+      // A file that somebody may have edited is never replaced.
+      await writeFile(join(cwd, "all.yaml"), "edited");
+      expect(
+        await runCliInTestProcess(["test", "traffic.jsonl", "--write", "all.yaml"], { cwd }),
+      ).not.toMatchObject({
+        code: 0,
+      });
+      expect(await readFile(join(cwd, "all.yaml"), "utf8")).toBe("edited");
+    },
+  );
+
+  it("runs an eval set of ADK with its test_config.json", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({
+      "refunds.mjs": REFUNDS,
+      "test_config.json": JSON.stringify({ criteria: { response_match_score: 0.5 } }),
+      "refunds.evalset.json": JSON.stringify({
+        eval_set_id: "refunds",
+        eval_cases: [
+          {
+            eval_id: "small",
+            conversation: [
+              {
+                user_content: { parts: [{ text: "Refund 7 euros" }] },
+                final_response: { parts: [{ text: "The money is on its way" }] },
+              },
+            ],
+          },
+        ],
+      }),
+    });
+    const words = ["test", "refunds.evalset.json", "--agent", "refunds.mjs"];
+    const { code, out } = await runCliInTestProcess(words, { cwd });
+    expect(code).toBe(0);
+    expect(out).toContain("response_match_score 1.000)");
+  });
+
+  it.each([
+    [
+      "tests: [{ name: a, turns: [{ send: hi, expect: { txt: hi } }] }]",
+      "tests[0].turns[0].expect has no member",
+    ],
+    ["tests: [{ name: a, turns: [{}] }]", "tests[0].turns[0].send is missing"],
+    ["tests: [{ name: a, turns: [{ send: [] }] }]", "a list with at least one entry"],
+    [
+      "tests: [{ name: a, turns: [{ send: hi, expect: { order: random } }] }]",
+      "exact, in-order, or any-order",
+    ],
+    [
+      "tests: [{ name: a, turns: [{ send: hi, expect: { text: { matches: '(' } } }] }]",
+      "is no regular expression",
+    ],
+    ["tests: []", "tests is []; write a list with at least one entry"],
+    ["tests: [", "unexpected end of the stream"],
+  ])("refuses the file %j with the member", async (text, message) => {
+    const cwd = await createTempTestDirectoryWithFiles({ "a.yaml": text });
+    const { code, err } = await runCliInTestProcess(["test", "a.yaml", "--junit", "report.xml"], { cwd });
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(existsSync(join(cwd, "report.xml"))).toBe(false);
+  });
+
+  it("says which agent to pass", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({
+      "a.yaml": "tests: [{ name: a, turns: [{ send: hi }] }]",
+      "refunds.mjs": REFUNDS,
+    });
+    const without = await runCliInTestProcess(["test", "a.yaml"], { cwd });
+    expect(without.err).toContain("Pass --url or --agent, or add the member agent or url.");
+    const both = await runCliInTestProcess(["test", "a.yaml", "--agent", "refunds.mjs", "--url", "b"], {
+      cwd,
+    });
+    expect(both.err).toContain("Pass --url or --agent, not both.");
+    const count = await runCliInTestProcess(["test", "a.yaml", "--repeat", "0"], { cwd });
+    expect(count.err).toContain("Pass a whole number from 1 to 1000.");
+  });
+});
