@@ -13,7 +13,7 @@ import { saveBundledPackages } from "./bundled-modules.mjs";
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const cli = join(dist, "cli");
 /** Files that the bundles contain. gRPC and the data structures stay separate. */
-const BUNDLED_FILES = /^(?:cli|client|wire(?!\/grpc)|keys|protocol(?!\/error\.js$)|base\/usage-checks)\//;
+const BUNDLED_FILES = /^(?:cli|client|wire(?!\/grpc)|protocol(?!\/error\.js$)|base\/usage-checks)\//;
 const PACKAGES = new Set(["commander", "eventsource-parser", "canonicalize", "js-yaml"]);
 
 const bundle = await rolldown({

@@ -30,7 +30,7 @@ function listAllowedRooms(room: string): string {
 }
 
 /** Packages that the build inlines (`scripts/inline-dependencies.mjs`). */
-const INLINED_PACKAGES = ["@noble/hashes", "get-east-asian-width"];
+const INLINED_PACKAGES = ["@noble/hashes", "get-east-asian-width", "js-yaml"];
 /** Packages that the bundles of the page contain (`scripts/build-page.mjs`). */
 const BUNDLED_PACKAGES = IMPORT_BOUNDARIES["studio/pages"]?.packages ?? [];
 

@@ -36,7 +36,9 @@ describe.each(["server", "client"] as const)("the record of a %s", (vantage) => 
     const { url } = await server.listen({ port: 0 });
     const recorded = await useAgent(url, { version, ...(vantage === "client" ? record : {}) });
     await server.close();
-    await vi.waitFor(() => expect(readFileSync(file, "utf8")).toContain("TASK_NOT_FOUND"));
+    await vi.waitFor(() => expect(readFileSync(file, "utf8")).toContain("TASK_NOT_FOUND"), {
+      timeout: 10_000,
+    });
     const lines: DecodedTrafficLine[] = [];
     for await (const line of readTrafficFile(file)) lines.push(line);
     const [recordedAgent] = collectRecordedAgents(lines);

@@ -10,17 +10,17 @@ import { decodeAdkEvalSet, decodeEvalCriteria, runAdkEvalCase } from "./adk-eval
 
 const VECTORS = new URL("../../../test/vectors/adk-eval/", import.meta.url);
 
-function readVector<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(name, VECTORS), "utf8")) as T;
+function readVector(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(name, VECTORS), "utf8"));
 }
 
-const SCRIPT =
-  readVector<Record<string, { calls: { name: string; args: Record<string, unknown> }[]; text: string }>>(
-    "script.json",
-  );
-const { runs } = readVector<{
+const SCRIPT = readVector("script.json") as Record<
+  string,
+  { calls: { name: string; args: Record<string, unknown> }[]; text: string }
+>;
+const { runs } = readVector("verdicts.json") as {
   runs: { criteria: object; verdicts: Record<string, Record<string, number | boolean>> }[];
-}>("verdicts.json");
+};
 
 const answer = ({ text, results }: ScriptFunctionInput): ScriptedReply => {
   const { calls = [], text: said = "" } = SCRIPT[text] ?? {};

@@ -132,7 +132,9 @@ describe("colloquy test", () => {
       await client.send("yes", { taskId: task?.id, contextId: task?.contextId });
       for await (const _ of client.stream("Refund 7 euros"));
       await server.close();
-      await vi.waitFor(async () => expect(await readFile(record, "utf8")).toContain('"kind":"stream-end"'));
+      await vi.waitFor(async () => expect(await readFile(record, "utf8")).toContain('"kind":"stream-end"'), {
+        timeout: 10_000,
+      });
 
       const written = await runCliInTestProcess(["test", "traffic.jsonl", "--write", "all.yaml"], { cwd });
       expect(written).toMatchObject({ code: 0, out: "all.yaml: 2 conversations\n" });
