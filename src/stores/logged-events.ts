@@ -9,9 +9,10 @@ export interface LogLines {
   readonly lines: string;
 }
 
-/** Yields the events after the sequence number `after`, in order. The first row may contain earlier events. */
+/** Yields the events after the sequence number `after`, in order. The rows may contain earlier events. */
 export function* iterateLoggedEvents(rows: Iterable<LogLines>, after: number): Generator<LogEvent> {
   for (const { seq, lines } of rows) {
+    if (seq <= after) continue;
     const events = lines.split("\n");
     const before = seq - events.length;
     for (let at = Math.max(0, after - before); at < events.length; at++)

@@ -8,38 +8,20 @@ import type {
   WebhookRegistration,
   WebhookRetries,
 } from "../engine/index.ts";
-import { isTerminal, type TaskState } from "../protocol/index.ts";
-import { OrderedQueue } from "../base/data-structures/index.ts";
-import { getScopeKey } from "./task-owner-scope-key.ts";
+import { isTerminal } from "../protocol/index.ts";
+import type { MemoryScopeData, MemoryTaskLog, MemoryWebhook } from "./memory-task-log.ts";
 
-/** Looks up the last sequence number and the state of a task. */
-type TaskSeqAndStateLookup = (
-  scope: TaskScope,
-  taskId: string,
-) => { readonly seq: number; readonly state: TaskState } | undefined;
-
-interface WebhookLocation {
-  readonly scope: TaskScope;
-  readonly taskId: string;
-  readonly id: string;
-}
-
-/** Stores webhooks in the memory of the process. */
+/** Stores webhooks in the logs of their tasks. */
 export class MemoryPushStore implements PushStore {
-  readonly #findTaskState: TaskSeqAndStateLookup;
-  readonly #byTask = new Map<string, Map<string, Webhook>>();
-  /** Webhooks that have undelivered events or whose tasks have not ended. */
-  readonly #undelivered = new Map<number, WebhookLocation>();
-  /** Numbers of webhooks in `#undelivered`, by scope. */
-  readonly #undeliveredByScope = new Map<string, number>();
-  /** Webhooks that have undelivered events, in the order of their keys. */
-  readonly #due = new OrderedQueue<WebhookLocation>();
-  /** Times of the next attempts of webhooks whose last attempt has failed. */
-  readonly #dueTimes = new Map<number, number>();
+  readonly #findScope: (scope: TaskScope) => MemoryScopeData | undefined;
+  /** Webhooks that have undelivered events or whose tasks have not ended, by their keys. */
+  readonly #owing = new Map<number, MemoryWebhook>();
+  /** Webhooks whose delivery has stopped permanently, by their keys. */
+  readonly #dead = new Map<number, MemoryWebhook>();
   #lastKey = 0;
 
-  constructor(findTaskState: TaskSeqAndStateLookup) {
-    this.#findTaskState = findTaskState;
+  constructor(findScope: (scope: TaskScope) => MemoryScopeData | undefined) {
+    this.#findScope = findScope;
   }
 
   async put(
@@ -47,182 +29,127 @@ export class MemoryPushStore implements PushStore {
     taskId: string,
     registration: WebhookRegistration,
   ): Promise<Webhook | undefined> {
-    const task = this.#findTaskState(scope, taskId);
-    return task && this.register(scope, taskId, task.seq, registration);
+    const log = this.#findLog(scope, taskId);
+    return log && this.register(log, log.seq, registration);
   }
 
   /** Registers a webhook for the events after the sequence number `after`. */
-  register(
-    scope: TaskScope,
-    taskId: string,
-    after: number,
-    { config, version }: WebhookRegistration,
-  ): Webhook {
-    const known = this.#findTaskWebhooks(scope, taskId)?.get(config.id);
+  register(log: MemoryTaskLog, after: number, { config, version }: WebhookRegistration): Webhook {
+    const known = log.webhooks?.get(config.id)?.webhook;
     const key = known?.key ?? ++this.#lastKey;
     const deliveredSeq = known?.deliveredSeq ?? after;
-    const webhook = { key, scope, taskId, config, version, deliveredSeq };
-    this.#dueTimes.delete(key);
-    const siblings = this.#findTaskWebhooks(scope, taskId) ?? new Map<string, Webhook>();
-    this.#byTask.set(getTaskKey(scope, taskId), siblings.set(config.id, webhook));
-    const task = this.#findTaskState(scope, taskId);
-    if (task && (task.seq > deliveredSeq || !isTerminal(task.state))) {
-      if (!this.#undelivered.has(key)) this.#countUndelivered(scope, 1);
-      this.#undelivered.set(key, { scope, taskId, id: config.id });
-      this.#updateDue(webhook, task.seq);
-    }
+    const { scopeData, taskId } = log;
+    const webhook = { key, scope: scopeData.scope, taskId, config, version, deliveredSeq };
+    const entry = { webhook, log, dueAt: 0 };
+    log.webhooks = (log.webhooks ?? new Map<string, MemoryWebhook>()).set(config.id, entry);
+    this.#setOwing(entry, log.seq > deliveredSeq || !isTerminal(log.state));
     return webhook;
   }
 
-  /** Marks the webhooks of a task as due after a commit of the task. */
-  notifyCommit(scope: TaskScope, taskId: string, seq: number): void {
-    if (this.#undelivered.size === 0) return;
-    for (const webhook of this.#findTaskWebhooks(scope, taskId)?.values() ?? [])
-      this.#updateDue(webhook, seq);
-  }
-
-  #updateDue({ key, deliveredSeq }: Webhook, taskSeq: number): void {
-    const location = this.#undelivered.get(key);
-    if (location && deliveredSeq < taskSeq) this.#due.insert(key, location);
-    else this.#due.remove(key);
-  }
-
-  #countUndelivered(scope: TaskScope, change: number): void {
-    const name = getScopeKey(scope);
-    const count = (this.#undeliveredByScope.get(name) ?? 0) + change;
-    if (count > 0) this.#undeliveredByScope.set(name, count);
-    else this.#undeliveredByScope.delete(name);
-  }
-
-  #removeUndelivered(key: number): void {
-    const location = this.#undelivered.get(key);
-    if (location) this.#countUndelivered(location.scope, -1);
-    this.#undelivered.delete(key);
-    this.#dueTimes.delete(key);
-    this.#due.remove(key);
+  #setOwing(entry: MemoryWebhook, isOwing: boolean): void {
+    const { key } = entry.webhook;
+    if (isOwing !== this.#owing.has(key)) entry.log.scopeData.owingWebhooks += isOwing ? 1 : -1;
+    if (isOwing) this.#owing.set(key, entry);
+    else this.#owing.delete(key);
+    this.#dead.delete(key);
   }
 
   async get(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined> {
-    return this.#findTaskWebhooks(scope, taskId)?.get(id);
+    return this.#findLog(scope, taskId)?.webhooks?.get(id)?.webhook;
   }
 
   async list(scope: TaskScope, taskId: string): Promise<Webhook[] | undefined> {
-    if (!this.#findTaskState(scope, taskId)) return undefined;
-    return [...(this.#findTaskWebhooks(scope, taskId)?.values() ?? [])];
+    const log = this.#findLog(scope, taskId);
+    return log && listEntries(log).map(({ webhook }) => webhook);
   }
 
   async remove(scope: TaskScope, taskId: string, id: string): Promise<boolean> {
-    const siblings = this.#findTaskWebhooks(scope, taskId);
-    const webhook = siblings?.get(id);
-    if (siblings && webhook) {
-      this.#removeUndelivered(webhook.key);
-      siblings.delete(id);
-      if (siblings.size === 0) this.#byTask.delete(getTaskKey(scope, taskId));
-    }
-    return this.#findTaskState(scope, taskId) !== undefined;
+    const log = this.#findLog(scope, taskId);
+    const entry = log?.webhooks?.get(id);
+    if (entry) this.#setOwing(entry, false);
+    log?.webhooks?.delete(id);
+    return log !== undefined;
   }
 
   async claim(scope: TaskScope, taskId: string, now: number): Promise<ClaimedWebhooks> {
-    const seq = this.#findTaskState(scope, taskId)?.seq ?? 0;
-    const active = [...(this.#findTaskWebhooks(scope, taskId)?.values() ?? [])].filter(
-      ({ key }) => this.#undelivered.has(key) && this.#isDue(key, now),
+    const log = this.#findLog(scope, taskId);
+    const active = (log ? listEntries(log) : []).filter(
+      ({ webhook, dueAt }) => this.#owing.has(webhook.key) && dueAt <= now,
     );
-    const webhooks = active.filter(({ deliveredSeq }) => deliveredSeq < seq);
+    const webhooks = active.filter(hasUndeliveredEvents).map(({ webhook }) => webhook);
     return { webhooks, mayNeedMore: active.length > 0 };
   }
 
   async claimDue({ search, after, limit, now }: DueWebhookQuery): Promise<Webhook[]> {
-    const due: Webhook[] = [];
-    for (const { scope, taskId, id } of this.#due.valuesAfter(after)) {
-      if (due.length >= limit) break;
-      const webhook = this.#findTaskWebhooks(scope, taskId)?.get(id);
-      if (!webhook || !this.#isDue(webhook.key, now)) continue;
-      if (search === "all" || this.#dueTimes.has(webhook.key)) due.push(webhook);
-    }
-    return due;
-  }
-
-  #isDue(key: number, now: number): boolean {
-    return (this.#dueTimes.get(key) ?? 0) <= now;
+    return [...this.#owing.values()]
+      .filter(
+        (entry) =>
+          entry.webhook.key > after &&
+          entry.dueAt <= now &&
+          (search === "all" || entry.dueAt > 0) &&
+          hasUndeliveredEvents(entry),
+      )
+      .map(({ webhook }) => webhook)
+      .toSorted((a, b) => a.key - b.key)
+      .slice(0, limit);
   }
 
   async findRetries(now: number): Promise<WebhookRetries> {
-    let count = 0;
-    let nextAt = Infinity;
-    for (const dueAt of this.#dueTimes.values()) {
-      if (dueAt <= now) continue;
-      count++;
-      nextAt = Math.min(nextAt, dueAt);
-    }
-    return { count, ...(count > 0 ? { nextAt } : {}) };
+    const times = [...this.#owing.values()].map(({ dueAt }) => dueAt).filter((dueAt) => dueAt > now);
+    const nextAt = times.reduce((a, b) => Math.min(a, b), Infinity);
+    return { count: times.length, ...(times.length > 0 ? { nextAt } : {}) };
   }
 
   async saveProgress(progress: readonly WebhookProgress[]): Promise<void> {
-    for (const {
-      key,
-      deliveredSeq,
-      isFinished,
-      failingSince,
-      failedAttempts,
-      dueAt,
-      deadLetter,
-    } of progress) {
-      const location = this.#undelivered.get(key);
-      const siblings = location && this.#findTaskWebhooks(location.scope, location.taskId);
-      const known = siblings?.get(location?.id ?? "");
-      if (!siblings || !known) continue;
-      const { scope, taskId, config, version } = known;
-      const webhook = {
+    for (const { key, isFinished, dueAt = 0, deadLetter, ...one } of progress) {
+      const entry = this.#owing.get(key);
+      if (!entry) continue;
+      const { scope, taskId, config, version, deliveredSeq } = entry.webhook;
+      entry.webhook = {
         key,
         scope,
         taskId,
         config,
         version,
-        deliveredSeq: Math.max(known.deliveredSeq, deliveredSeq),
-        ...(failingSince === undefined ? {} : { failingSince }),
-        ...(failedAttempts ? { failedAttempts } : {}),
+        deliveredSeq: Math.max(deliveredSeq, one.deliveredSeq),
+        ...(one.failingSince === undefined ? {} : { failingSince: one.failingSince }),
+        ...(one.failedAttempts ? { failedAttempts: one.failedAttempts } : {}),
         ...(deadLetter ? { deadLetter } : {}),
       };
-      siblings.set(config.id, webhook);
-      if (dueAt === undefined) this.#dueTimes.delete(key);
-      else this.#dueTimes.set(key, dueAt);
-      if (isFinished || deadLetter) this.#removeUndelivered(key);
-      else this.#updateDue(webhook, this.#findTaskState(scope, taskId)?.seq ?? 0);
+      entry.dueAt = dueAt;
+      if (isFinished || deadLetter) this.#setOwing(entry, false);
+      if (deadLetter) this.#dead.set(key, entry);
     }
   }
 
   async countUndelivered(scope: TaskScope, limit: number): Promise<number> {
-    return Math.min(limit, this.#undeliveredByScope.get(getScopeKey(scope)) ?? 0);
+    return Math.min(limit, this.#findScope(scope)?.owingWebhooks ?? 0);
   }
 
   async listDeadWebhooks(limit: number): Promise<Webhook[]> {
-    const all = [...this.#byTask.values()].flatMap((siblings) => [...siblings.values()]);
-    return all
-      .filter(({ deadLetter }) => deadLetter)
-      .toSorted((a, b) => b.key - a.key)
-      .slice(0, limit);
+    const dead = [...this.#dead.values()].map(({ webhook }) => webhook);
+    return dead.toSorted((a, b) => b.key - a.key).slice(0, limit);
   }
 
   /** Returns true if a webhook of the task has not received all events yet. */
-  hasPendingWebhooks(scope: TaskScope, taskId: string): boolean {
-    if (this.#undelivered.size === 0) return false;
-    return [...(this.#findTaskWebhooks(scope, taskId)?.values() ?? [])].some(({ key }) =>
-      this.#undelivered.has(key),
-    );
+  hasPendingWebhooks(log: MemoryTaskLog): boolean {
+    return listEntries(log).some(({ webhook }) => this.#owing.has(webhook.key));
   }
 
-  /** Removes the webhooks of a task that the task store has evicted. */
-  removeTask(scope: TaskScope, taskId: string): void {
-    if (this.#byTask.size === 0) return;
-    for (const { key } of this.#findTaskWebhooks(scope, taskId)?.values() ?? []) this.#removeUndelivered(key);
-    this.#byTask.delete(getTaskKey(scope, taskId));
+  /** Removes the webhooks of a task that the task store deletes. */
+  removeTask(log: MemoryTaskLog): void {
+    for (const entry of listEntries(log)) this.#setOwing(entry, false);
   }
 
-  #findTaskWebhooks(scope: TaskScope, taskId: string): Map<string, Webhook> | undefined {
-    return this.#byTask.get(getTaskKey(scope, taskId));
+  #findLog(scope: TaskScope, taskId: string): MemoryTaskLog | undefined {
+    return this.#findScope(scope)?.logs.get(taskId);
   }
 }
 
-function getTaskKey(scope: TaskScope, taskId: string): string {
-  return `${taskId.length}:${taskId}${getScopeKey(scope)}`;
+function listEntries({ webhooks }: MemoryTaskLog): MemoryWebhook[] {
+  return webhooks ? [...webhooks.values()] : [];
+}
+
+function hasUndeliveredEvents({ webhook, log }: MemoryWebhook): boolean {
+  return webhook.deliveredSeq < log.seq;
 }

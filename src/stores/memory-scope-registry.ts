@@ -30,6 +30,7 @@ export class MemoryScopeRegistry {
         logs: new SlotReuseMap(),
         messages: new SlotReuseMap(),
         listIndex: undefined,
+        owingWebhooks: 0,
       }
     );
   }

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { SlotReuseMap } from "../base/data-structures/index.ts";
 import type { TaskEvent, TaskState } from "../protocol/index.ts";
-import { MemoryPushStore } from "./memory-push-store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import {
   aliceTestTaskScope,
@@ -66,22 +65,6 @@ describe("MemoryStore", () => {
     }
     expect(await store.pushStore.list(aliceTestTaskScope, "a")).toBeUndefined();
     expect(await listDueTestWebhooks(store.pushStore)).toMatchObject([{ taskId: "b", deliveredSeq: 0 }]);
-  });
-
-  it("finds due webhooks without a look at the webhooks that are not due", async () => {
-    let lookupCount = 0;
-    const webhooks = new MemoryPushStore((_, taskId) => {
-      lookupCount++;
-      return { seq: taskId === "due" ? 2 : 1, state: "TASK_STATE_WORKING" };
-    });
-    for (let n = 0; n < 1_000; n++)
-      webhooks.register(aliceTestTaskScope, `t${n}`, 1, createTestWebhookRegistration("w"));
-    webhooks.register(aliceTestTaskScope, "due", 1, createTestWebhookRegistration("w"));
-    lookupCount = 0;
-    expect(await listDueTestWebhooks(webhooks)).toMatchObject([{ key: 1_001, taskId: "due" }]);
-    webhooks.notifyCommit(aliceTestTaskScope, "t7", 2);
-    expect(await listDueTestWebhooks(webhooks)).toMatchObject([{ key: 8 }, { key: 1_001 }]);
-    expect(lookupCount).toBe(0);
   });
 
   it("finds the tasks that need recovery without a look at the other tasks [E17]", async () => {

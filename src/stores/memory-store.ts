@@ -1,4 +1,4 @@
-import { countUtf8Bytes, SwapRemoveSet } from "../base/data-structures/index.ts";
+import { SwapRemoveSet } from "../base/data-structures/index.ts";
 import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type {
   LogAppend,
@@ -23,6 +23,7 @@ import type {
   TaskSelector,
 } from "./task-deletion-store.ts";
 import { isTerminal, type LogEvent } from "../protocol/index.ts";
+import { iterateLoggedEvents, takeEventPage } from "./logged-events.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { deleteInOrder } from "./delete-in-order.ts";
 import { listMemoryTasks } from "./list-memory-tasks.ts";
@@ -33,11 +34,7 @@ import {
   appendToMemoryTaskLog,
   createMemoryTaskLog,
   foldCurrentTask,
-  getLastSeq,
-  hasEvents,
-  measurePackedTask,
-  packTaskLog,
-  readEventsAfter,
+  measureStoppedTask,
   replaceEventsWithTask,
   updateMemoryTaskStatus,
   type MemoryScopeData,
@@ -67,8 +64,8 @@ const assertKnownOptions = defineOptionNames<MemoryStoreOptions>()(
 );
 
 /**
- * Stores tasks in the memory of the process. The events of a task that has ended or that waits for its user are
- * one text, which costs the garbage collector little.
+ * Stores tasks in the memory of the process. The events of an append are one text, which costs the garbage collector
+ * little.
  *
  * Each commit observes `maxFinishedTasks` and `maxBytes`. The store first evicts the tasks that ended first, and
  * then the tasks that have waited longest. The messages and webhooks of an evicted task are also removed. The
@@ -80,10 +77,7 @@ export class MemoryStore implements ServerStore {
   readonly #stoppedTasks: StoppedMemoryTasks;
   /** Tasks with a running turn without a lease, and tasks with queued turns. */
   readonly #recoverableTasks = new SwapRemoveSet<MemoryTaskLog>();
-  readonly #pushStore = new MemoryPushStore((scope, taskId) => {
-    const log = this.#scopes.findLog(scope, taskId);
-    return log && { seq: getLastSeq(log), state: log.state };
-  });
+  readonly #pushStore = new MemoryPushStore((scope) => this.#scopes.find(scope));
   readonly pushStore: PushStore = this.#pushStore;
   #textIndex: MemoryTextIndex | undefined;
   readonly overview: TaskOverview = createMemoryTaskOverview(
@@ -100,7 +94,7 @@ export class MemoryStore implements ServerStore {
     isUnchanged: async (scope, taskId, { seq, epoch }) => {
       const log = this.#scopes.findLog(scope, taskId);
       if (!log || log.hasRunningTurn || log.queuedTurns.length > 0) return false;
-      return getLastSeq(log) === seq && log.epoch === epoch;
+      return log.seq === seq && log.epoch === epoch;
     },
     readSteps: async (scope, taskId, turnSeq) => {
       const steps = this.#scopes.findLog(scope, taskId)?.steps ?? [];
@@ -166,7 +160,7 @@ export class MemoryStore implements ServerStore {
     const log = this.#scopes.findLog(scope, taskId);
     if (!log) return undefined;
     const { epoch, hasRunningTurn: awaitsRecovery, queuedTurns } = log;
-    const stored = { task: foldCurrentTask(log), seq: getLastSeq(log), epoch, awaitsRecovery };
+    const stored = { task: foldCurrentTask(log), seq: log.seq, epoch, awaitsRecovery };
     return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
   }
 
@@ -177,15 +171,7 @@ export class MemoryStore implements ServerStore {
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
     const log = this.#scopes.findLog(scope, taskId);
-    if (!log || after < log.deletedCount) return [];
-    const events: LogEvent[] = [];
-    let bytes = 0;
-    for (const event of readEventsAfter(log, after)) {
-      events.push(event);
-      bytes += countUtf8Bytes(event.jsonText);
-      if (events.length >= limit.events || bytes > limit.maxBytes) break;
-    }
-    return events;
+    return log ? takeEventPage(iterateLoggedEvents(log.rows, after), after, limit) : [];
   }
 
   async list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
@@ -238,7 +224,7 @@ export class MemoryStore implements ServerStore {
     const { scope, taskId, expectedSeq, messages, webhooks, epoch } = append;
     const scopeData = this.#scopes.findOrCreate(scope);
     const known = scopeData.logs.get(taskId);
-    if ((known ? getLastSeq(known) : 0) !== expectedSeq || (known?.epoch ?? 0) !== epoch) return "conflict";
+    if ((known ? known.seq : 0) !== expectedSeq || (known?.epoch ?? 0) !== epoch) return "conflict";
     if (hasKnownOrRepeatedMessageId(scopeData, messages)) return "duplicate-message";
     const log = known ?? createMemoryTaskLog(scopeData, append);
     if (known) {
@@ -251,13 +237,10 @@ export class MemoryStore implements ServerStore {
       if (wasQueued) scopeData.messages.set(messageId, { taskId, seq });
       else scopeData.messages.insertNew(messageId, { taskId, seq });
     }
-    if (webhooks)
-      for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
-    this.#pushStore.notifyCommit(scope, taskId, getLastSeq(log));
+    if (webhooks) for (const webhook of webhooks) this.#pushStore.register(log, expectedSeq, webhook);
     if (!log.hasRunningTurn) this.#textIndex?.indexTask(log);
     if (!isStopped(log)) return undefined;
-    packTaskLog(log);
-    this.#stoppedTasks.add(log, measurePackedTask(log));
+    this.#stoppedTasks.add(log, measureStoppedTask(log));
     this.#evictTasksAboveLimits();
     return undefined;
   }
@@ -270,7 +253,7 @@ export class MemoryStore implements ServerStore {
     for (const log of this.#scopes.listLogs()) {
       if (log.hasRunningTurn) continue;
       textIndex.indexTask(log);
-      this.#stoppedTasks.resize(log, measurePackedTask(log));
+      this.#stoppedTasks.resize(log, measureStoppedTask(log));
     }
     this.#evictTasksAboveLimits();
   }
@@ -291,14 +274,14 @@ export class MemoryStore implements ServerStore {
     this.#stoppedTasks.remove(log);
     this.#recoverableTasks.delete(log);
     this.#scopes.removeLog(log);
-    this.#pushStore.removeTask(log.scopeData.scope, log.taskId);
+    this.#pushStore.removeTask(log);
   }
 
   #deleteEvents(scope: TaskScope, taskId: string): void {
     const log = this.#scopes.findLog(scope, taskId);
     if (!log) return;
     replaceEventsWithTask(log);
-    this.#stoppedTasks.resize(log, measurePackedTask(log));
+    this.#stoppedTasks.resize(log, measureStoppedTask(log));
   }
 
   #listStoppedTasks(query: StoppedTaskQuery): DeletableTask[] {
@@ -332,8 +315,8 @@ export class MemoryStore implements ServerStore {
       taskId,
       state,
       timestamp,
-      hasEvents: hasEvents(log),
-      hasPendingWebhooks: this.#pushStore.hasPendingWebhooks(scope, taskId),
+      hasEvents: log.rows.length > 0,
+      hasPendingWebhooks: this.#pushStore.hasPendingWebhooks(log),
     };
   }
 }
@@ -344,7 +327,7 @@ function hasClaimableTurn({ hasRunningTurn, isLeased }: MemoryTaskLog): boolean 
 
 function toUnfinishedTask(log: MemoryTaskLog): UnfinishedTask {
   const { scopeData, taskId, contextId, state, timestamp, turn } = log;
-  const task = { scope: scopeData.scope, taskId, contextId, seq: getLastSeq(log), state, timestamp };
+  const task = { scope: scopeData.scope, taskId, contextId, seq: log.seq, state, timestamp };
   return turn ? { ...task, turn } : task;
 }
 

@@ -1,14 +1,24 @@
 import { countUtf8Bytes, type SlotReuseMap } from "../base/data-structures/index.ts";
-import type { FinishedStep, LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
-import { copyTask, LogEvent, type Task, type TaskState } from "../protocol/index.ts";
-import { foldLoggedEvents } from "./logged-events.ts";
+import type {
+  FinishedStep,
+  LogAppend,
+  QueuedTurnData,
+  TaskScope,
+  TurnRestartData,
+  Webhook,
+} from "../engine/index.ts";
+import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
+import type { LogLines } from "./logged-events.ts";
 import type { MemoryTaskListIndex } from "./memory-task-list-index.ts";
+import { restoreTask } from "./restore-task.ts";
 
 const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;
-/** Approximate maximum size of a packed text in characters, so that a reader need not unpack a long log at once. */
-const MAX_PACKED_TEXT_LENGTH = 64 * 1024;
-/** Measured size of the objects that the store keeps for a packed task, without its ids and texts. */
+/** Approximate maximum size of a text in characters, so that a reader need not parse a long log at once. */
+const MAX_TEXT_LENGTH = 64 * 1024;
+/** Measured size of the objects that the store keeps for a stopped task, without its ids and texts. */
 const HEAP_BYTES_PER_TASK = 1_000;
+/** Size of the objects of a row, without its text. */
+const HEAP_BYTES_PER_ROW = 80;
 const NO_QUEUED_TURNS: readonly QueuedTurnData[] = [];
 const NO_STEPS: readonly FinishedStep[] = [];
 
@@ -20,42 +30,38 @@ export interface MemoryScopeData {
   readonly messages: SlotReuseMap<{ taskId: string; seq: number }>;
   /** Index for task lists, once the tasks of the scope have been listed. */
   listIndex: MemoryTaskListIndex<MemoryTaskLog> | undefined;
+  /** Number of webhooks that may need deliveries. */
+  owingWebhooks: number;
 }
 
-/** Consecutive events of a log as lines of JSON text. */
-interface PackedEvents {
-  readonly text: string;
-  readonly lastSeq: number;
+/** A webhook of a task, and the time of its next attempt in milliseconds since 1970, or 0. */
+export interface MemoryWebhook {
+  webhook: Webhook;
+  readonly log: MemoryTaskLog;
+  dueAt: number;
 }
 
 /**
- * The event log of a task. The events of a running task are objects. When the task stops, `packTaskLog` replaces
- * them with one text, because the garbage collector copies a text faster than about 50 objects.
+ * The event log of a task. As in a database, the events of an append are JSON lines in one text, because the garbage
+ * collector copies a text faster than about 50 objects.
  */
 export interface MemoryTaskLog {
   readonly scopeData: MemoryScopeData;
   readonly taskId: string;
   readonly contextId: string;
-  /** The events between the deleted events and the events in `events`, oldest first. */
-  packedEvents: readonly PackedEvents[];
-  /** Sequence number of the last packed event, or the number of deleted events. */
-  packedThroughSeq: number;
   /**
-   * The newest events. Each append to a short list creates a new array, because an array that grows by `push`
-   * reserves up to four times the required memory.
+   * The events after the deleted events, oldest first. Each append to a short list creates a new array, because an array
+   * that grows by `push` reserves up to four times the required memory.
    */
-  events: LogEvent[];
-  /** JSON text of the task after the deleted events, if the log has deleted events. */
-  packedTask: string | undefined;
+  rows: LogLines[];
+  /** The task after the deleted events as JSON, if the log has deleted events. */
+  snapshot: { readonly seq: number; readonly json: string; readonly artifactReferences: null } | undefined;
+  seq: number;
   /** The words of the task after its last turn, if the store searches text. */
   words: string | undefined;
-  /** Number of events at the start of the log that the store has deleted. */
-  deletedCount: number;
-  /** The task after the first `foldedCount` events, if the store has folded the log since its last packing. */
-  task: Task | undefined;
-  foldedCount: number;
   /** Ids of the caller's messages in the log. */
   messageIds: string[];
+  webhooks: Map<string, MemoryWebhook> | undefined;
   state: TaskState;
   timestamp: string;
   turn: TurnRestartData | undefined;
@@ -66,7 +72,7 @@ export interface MemoryTaskLog {
   hasRunningTurn: boolean;
   /** True while this process holds the lease of the task. */
   isLeased: boolean;
-  /** Size of the packed texts in bytes. */
+  /** Size of the texts in bytes. */
   textBytes: number;
   /** Position in the order in which tasks ended or started to wait. */
   stopOrder: number;
@@ -84,15 +90,12 @@ export function createMemoryTaskLog(
     scopeData,
     taskId,
     contextId,
-    packedEvents: [],
-    packedThroughSeq: 0,
-    events: [],
-    packedTask: undefined,
+    rows: [],
+    snapshot: undefined,
+    seq: 0,
     words: undefined,
-    deletedCount: 0,
-    task: undefined,
-    foldedCount: 0,
     messageIds: [],
+    webhooks: undefined,
     state: status.state,
     timestamp: status.timestamp,
     turn: undefined,
@@ -108,19 +111,10 @@ export function createMemoryTaskLog(
   };
 }
 
-export function getLastSeq({ packedThroughSeq, events }: MemoryTaskLog): number {
-  return packedThroughSeq + events.length;
-}
-
-export function hasEvents({ packedEvents, events }: MemoryTaskLog): boolean {
-  return packedEvents.length > 0 || events.length > 0;
-}
-
 /** Appends the events, messages, turn, and queue change of an append to the log, but does not change its status. */
 export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): void {
   const { events, messages, turn, steps, queueChange, hasRunningTurn, releasesLease } = append;
-  if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
-  else for (const event of events) log.events.push(event);
+  appendEvents(log, events);
   for (const { messageId, wasQueued } of messages)
     if (!wasQueued) log.messageIds = [...log.messageIds, messageId];
   if (turn !== undefined) log.turn = turn ?? undefined;
@@ -132,6 +126,27 @@ export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): vo
   }
   if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
   if (releasesLease) log.isLeased = false;
+}
+
+function appendEvents(log: MemoryTaskLog, events: readonly LogEvent[]): void {
+  let texts: string[] = [];
+  let length = 0;
+  const addRow = (): void => {
+    // `join` creates a flat text, which the garbage collector copies at once.
+    const row = { seq: log.seq, lines: texts.join("\n") };
+    if (log.rows.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.rows = [...log.rows, row];
+    else log.rows.push(row);
+    log.textBytes += measureText(row.lines);
+    texts = [];
+    length = 0;
+  };
+  for (const { jsonText } of events) {
+    if (length > 0 && length + jsonText.length > MAX_TEXT_LENGTH) addRow();
+    texts.push(jsonText);
+    length += jsonText.length;
+    log.seq++;
+  }
+  if (texts.length > 0) addRow();
 }
 
 /** Returns the stored and the new steps. A new step replaces the stored step with the same turn and key. */
@@ -151,33 +166,10 @@ export function updateMemoryTaskStatus(log: MemoryTaskLog, { state, timestamp }:
   listIndex?.add(log);
 }
 
-/** Replaces the event objects of the log with texts. */
-export function packTaskLog(log: MemoryTaskLog): void {
-  log.task = undefined;
-  log.foldedCount = 0;
-  let lines: string[] = [];
-  let length = 0;
-  const addText = (): void => {
-    // JSON text contains no line breaks. `join` creates a flat text, which the garbage collector copies at once.
-    const text = lines.join("\n");
-    log.packedEvents = [...log.packedEvents, { text, lastSeq: log.packedThroughSeq }];
-    log.textBytes += measureText(text);
-    lines = [];
-    length = 0;
-  };
-  for (const { jsonText } of log.events) {
-    if (length > 0 && length + jsonText.length > MAX_PACKED_TEXT_LENGTH) addText();
-    lines.push(jsonText);
-    length += jsonText.length;
-    log.packedThroughSeq++;
-  }
-  log.events = [];
-  if (lines.length > 0) addText();
-}
-
-/** Returns the size of a packed task in bytes. */
-export function measurePackedTask(log: MemoryTaskLog): number {
-  let size = HEAP_BYTES_PER_TASK + log.taskId.length + log.contextId.length + log.textBytes;
+/** Returns the size of a stopped task in bytes. */
+export function measureStoppedTask(log: MemoryTaskLog): number {
+  let size = HEAP_BYTES_PER_TASK + HEAP_BYTES_PER_ROW * log.rows.length + log.textBytes;
+  size += log.taskId.length + log.contextId.length;
   for (const messageId of log.messageIds) size += messageId.length;
   if (log.words !== undefined) size += measureText(log.words);
   return size;
@@ -190,37 +182,13 @@ function measureText(text: string): number {
 
 /** Replaces the events of the log with the current task. */
 export function replaceEventsWithTask(log: MemoryTaskLog): void {
-  log.packedTask = JSON.stringify(foldCurrentTask(log));
-  log.textBytes = measureText(log.packedTask);
-  log.packedThroughSeq = log.deletedCount = getLastSeq(log);
-  log.packedEvents = [];
-  log.events = [];
-  log.task = undefined;
-  log.foldedCount = 0;
+  const json = JSON.stringify(foldCurrentTask(log));
+  log.snapshot = { seq: log.seq, json, artifactReferences: null };
+  log.textBytes = measureText(json);
+  log.rows = [];
 }
 
-/** Yields the events after the sequence number `after`, in order. */
-export function* readEventsAfter(log: MemoryTaskLog, after: number): Generator<LogEvent, void, undefined> {
-  for (const { text, lastSeq } of log.packedEvents) {
-    if (lastSeq <= after) continue;
-    const lines = text.split("\n");
-    const precedingSeq = lastSeq - lines.length;
-    for (let at = Math.max(0, after - precedingSeq); at < lines.length; at++)
-      yield LogEvent.fromJsonText(precedingSeq + 1 + at, lines[at] as string);
-  }
-  for (let at = Math.max(0, after - log.packedThroughSeq); at < log.events.length; at++)
-    yield log.events[at] as LogEvent;
-}
-
-/** Returns a copy of the current task. The log keeps the folded task only until its next packing. */
-export function foldCurrentTask(log: MemoryTaskLog): Task {
-  const isPacked = log.events.length === 0;
-  const { packedTask } = log;
-  const start = log.task ?? (packedTask === undefined ? undefined : (JSON.parse(packedTask) as Task));
-  const foldedCount = log.task ? log.foldedCount : log.deletedCount;
-  const task = foldLoggedEvents(start, readEventsAfter(log, foldedCount)) as Task;
-  if (isPacked) return task;
-  log.task = task;
-  log.foldedCount = getLastSeq(log);
-  return copyTask(task);
+/** Folds the log into the current task. */
+export function foldCurrentTask({ snapshot, rows }: MemoryTaskLog): Task {
+  return restoreTask(snapshot, () => rows).task;
 }

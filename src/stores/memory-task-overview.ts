@@ -1,5 +1,5 @@
 import type { MemoryScopeRegistry } from "./memory-scope-registry.ts";
-import { getLastSeq, type MemoryTaskLog } from "./memory-task-log.ts";
+import type { MemoryTaskLog } from "./memory-task-log.ts";
 import type { MemoryTextIndex } from "./memory-text-index.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
 import type { TaskOverview, TaskOverviewEntry, TaskOverviewPage, TaskOverviewQuery } from "./server-store.ts";
@@ -39,5 +39,5 @@ async function listMemoryOverview(
 
 function toOverviewEntry(log: MemoryTaskLog): TaskOverviewEntry {
   const { scopeData, taskId, contextId, state, timestamp } = log;
-  return { scope: scopeData.scope, taskId, contextId, state, timestamp, seq: getLastSeq(log) };
+  return { scope: scopeData.scope, taskId, contextId, state, timestamp, seq: log.seq };
 }
