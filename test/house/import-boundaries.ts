@@ -134,6 +134,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       client: "whole",
       server: "whole",
     },
+    packages: ["ai", "@ai-sdk/openai-compatible"],
   },
   // Runs roles over datasets and records the results.
   "cards/experiments": {

@@ -1,7 +1,12 @@
 /** What package entries export of this folder. `index.ts` adds what only other folders use. */
 export type { ModelReply, ModelRequest, StructuredModelInput, RoleModel } from "./role-model.ts";
 export { type ContextDocument, createTaskContextFromDocuments } from "./context-documents.ts";
-export { createOpenAiCompatibleModel, type OpenAiCompatibleModelOptions } from "./models/index.ts";
+export {
+  createAiSdkModel,
+  type AiSdkModelOptions,
+  createOpenAiCompatibleModel,
+  type OpenAiCompatibleModelOptions,
+} from "./models/index.ts";
 export {
   type SubtaskDocumentContextPolicy,
   createPlanner,

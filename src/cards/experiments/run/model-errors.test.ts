@@ -139,7 +139,7 @@ describe("a model server that rejects every request", () => {
 
 describe("replies without an answer", () => {
   it.each([
-    [{ refusal: "I will not." }, "it stopped with refusal"],
+    [{ refusal: "I will not." }, "it stopped with filter"],
     [{ text: "", finish: "content_filter" }, "it stopped with filter"],
     [{ text: "", finish: "length" }, "it stopped with length"],
   ])("such as %j are wrong answers, with their reason on a card", async (response, reason) => {

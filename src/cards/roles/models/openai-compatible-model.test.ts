@@ -58,7 +58,7 @@ describe("a model on an OpenAI-compatible server", () => {
   });
 
   it.each([
-    [{ refusal: "I will not." }, { text: "", finish: "refusal" }],
+    [{ refusal: "I will not." }, { text: "", finish: "filter" }],
     [
       { text: "1", finish: "length" },
       { text: "1", finish: "length" },
