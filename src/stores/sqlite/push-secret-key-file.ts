@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname } from "node:path";
 import { generatePushSecretKey, PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
-import { syncFolder } from "./sync-folder.ts";
+import { syncFolder } from "./private-files.ts";
 
 /**
  * Creates the cipher for the secrets of a store. Without keys in the options, the keys are in the file `<store>.key`,

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { StoreSize } from "../task-deletion-store.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { measureDatabaseSize } from "./database-size.ts";
-import { syncFolder } from "./sync-folder.ts";
+import { syncFolder } from "./private-files.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 
 /**

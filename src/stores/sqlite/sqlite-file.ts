@@ -19,7 +19,7 @@ import { acquireFileLock } from "./file-lock.ts";
 import { assertNoRecordedLoss } from "./file-loss-watch.ts";
 import { DatabaseDescriptor, OpenFileInspector, setDamagedFilesAside } from "./file-loss.ts";
 import { migrateEarlierFile, migrateSchema, type MigrationOptions } from "./migrate-schema.ts";
-import { syncFolder } from "./sync-folder.ts";
+import { createPrivateFile, syncFolder } from "./private-files.ts";
 import { COMMIT_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
 
 /** A database file that only the current process has opened. */
@@ -223,18 +223,4 @@ function openWalForFlush(db: DatabaseSync, file: string): number | undefined {
   syncFolder(dirname(file));
   db.exec("PRAGMA synchronous = NORMAL");
   return wal;
-}
-
-/**
- * Creates a file that only the current user can access. By default, SQLite creates a world-readable database
- * file. The companion files (-wal, -shm) inherit the file mode of the database file. `createPrivateFile` does
- * not open an existing file, because closing the file would release all locks of this process on the file
- * (POSIX).
- */
-function createPrivateFile(file: string): void {
-  try {
-    closeSync(openSync(file, "wx", 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
 }

@@ -1,4 +1,6 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import type {
   SessionEventData,
   SessionEventQuery,
@@ -10,82 +12,103 @@ import type {
   SessionSummary,
   StoredSession,
 } from "../../engine/index.ts";
-import { runTransaction } from "./sqlite-session-file.ts";
+import { createPrivateFile } from "./private-files.ts";
+import { SqlStatements } from "./sql-database.ts";
+import { isLockedDatabaseError } from "./sqlite-error-conversion.ts";
+
+/**
+ * SQL schema of the session tables. All session tables are separate from the tables of a task store, so
+ * sessions and tasks can share a file. The schema stores events in append-only rows. Each state value has
+ * its own row, so concurrent runs do not overwrite each other's state values.
+ */
+const CREATE_TABLES_SQL = `
+  CREATE TABLE IF NOT EXISTS adk_session (
+    key INTEGER PRIMARY KEY,
+    app TEXT NOT NULL,
+    user TEXT NOT NULL,
+    id TEXT NOT NULL,
+    updated REAL NOT NULL,
+    UNIQUE (app, user, id)
+  );
+  CREATE TABLE IF NOT EXISTS adk_event (
+    seq INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    timestamp REAL NOT NULL,
+    json TEXT NOT NULL,
+    UNIQUE (session, id)
+  );
+  CREATE INDEX IF NOT EXISTS adk_event_order ON adk_event (session);
+  CREATE TABLE IF NOT EXISTS adk_state (
+    app TEXT NOT NULL,
+    level TEXT NOT NULL,
+    user TEXT NOT NULL,
+    session INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY (app, level, user, session, name)
+  ) WITHOUT ROWID;
+`;
+
+/**
+ * With WAL mode and `synchronous = NORMAL`, a commit survives a killed process without waiting for the
+ * disk.
+ *
+ * If a task store uses the same file, the task store syncs the write-ahead log to disk before it responds.
+ * Earlier session data precedes the task event in the log, so both reach the disk together. Sessions are
+ * therefore as durable as tasks.
+ */
+const BUSY_TIMEOUT_MS = 5000;
+const PRAGMAS_SQL = `
+  PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+`;
+
+const ORDER_BY_CLAUSES = { asc: "updated, id", desc: "updated DESC, id", none: "key" } as const;
+const FROM_SESSIONS = "FROM adk_session WHERE app = :app AND (:user IS NULL OR user = :user)";
 
 /** A row of the table `adk_session`. */
 interface SessionRow extends SessionSummary {
   readonly key: number;
 }
 
-const ORDER_BY_CLAUSES = { asc: "updated, id", desc: "updated DESC, id", none: "key" } as const;
-
-/** Session repository that stores sessions in a SQLite file, with prepared statements. */
+/** Session repository that stores sessions in a SQLite file. */
 export class SqliteSessionRepository implements SessionRepository {
   readonly #db: DatabaseSync;
-  readonly #findSessionStatement: StatementSync;
-  readonly #addSessionStatement: StatementSync;
-  readonly #countSessionsStatement: StatementSync;
-  readonly #listSessionsStatements: Record<keyof typeof ORDER_BY_CLAUSES, StatementSync>;
-  readonly #deleteSessionStatements: readonly StatementSync[];
-  readonly #addEventStatement: StatementSync;
-  readonly #updateTimeStatement: StatementSync;
-  readonly #listEventsStatement: StatementSync;
-  readonly #setStateStatement: StatementSync;
-  readonly #deleteStateStatement: StatementSync;
-  readonly #listStateStatement: StatementSync;
+  readonly #sql: SqlStatements;
 
-  constructor(db: DatabaseSync) {
-    this.#db = db;
-    this.#findSessionStatement = db.prepare(
-      "SELECT key, app, user, id, updated FROM adk_session WHERE app = ? AND user = ? AND id = ?",
-    );
-    this.#addSessionStatement = db.prepare(
-      "INSERT INTO adk_session (app, user, id, updated) VALUES (?, ?, ?, ?)",
-    );
-    const fromSessions = "FROM adk_session WHERE app = :app AND (:user IS NULL OR user = :user)";
-    this.#countSessionsStatement = db.prepare(`SELECT count(*) AS n ${fromSessions}`);
-    const list = (order: string): StatementSync =>
-      db.prepare(
-        `SELECT key, app, user, id, updated ${fromSessions} ORDER BY ${order} LIMIT :limit OFFSET :offset`,
-      );
-    this.#listSessionsStatements = {
-      asc: list(ORDER_BY_CLAUSES.asc),
-      desc: list(ORDER_BY_CLAUSES.desc),
-      none: list(ORDER_BY_CLAUSES.none),
-    };
-    this.#deleteSessionStatements = [
-      db.prepare("DELETE FROM adk_event WHERE session = ?"),
-      db.prepare("DELETE FROM adk_state WHERE level = 'session' AND session = ?"),
-      db.prepare("DELETE FROM adk_session WHERE key = ?"),
-    ];
-    this.#addEventStatement = db.prepare(
-      `INSERT INTO adk_event (session, id, timestamp, json) VALUES (?, ?, ?, ?)
-       ON CONFLICT (session, id) DO UPDATE SET timestamp = excluded.timestamp, json = excluded.json`,
-    );
-    this.#updateTimeStatement = db.prepare("UPDATE adk_session SET updated = ? WHERE key = ?");
-    this.#listEventsStatement = db.prepare(
-      "SELECT json FROM adk_event WHERE session = ? AND timestamp >= ? ORDER BY seq DESC LIMIT ?",
-    );
-    this.#setStateStatement = db.prepare("INSERT OR REPLACE INTO adk_state VALUES (?, ?, ?, ?, ?, ?)");
-    this.#deleteStateStatement = db.prepare(
-      "DELETE FROM adk_state WHERE app = ? AND level = ? AND user = ? AND session = ? AND name = ?",
-    );
-    this.#listStateStatement = db.prepare(
-      `SELECT name, json FROM adk_state
-         WHERE app = :app AND level = 'session' AND user = :user AND session = :session
-       UNION ALL SELECT name, json FROM adk_state
-         WHERE app = :app AND level = 'app' AND user = '' AND session = 0
-       UNION ALL SELECT name, json FROM adk_state
-         WHERE app = :app AND level = 'user' AND user = :user AND session = 0`,
-    );
+  /**
+   * Opens the file at `path`. If the file or its folder is missing, the constructor creates both. Only the current user
+   * can read the new file and folder.
+   */
+  constructor(path: string) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    createPrivateFile(path);
+    // Loaded on demand, because older Node versions print a warning and in-memory sessions do not need SQLite.
+    const { DatabaseSync: Database } = process.getBuiltinModule("node:sqlite");
+    this.#db = new Database(path);
+    this.#sql = new SqlStatements(this.#db);
+    retryWhileBusy(() => this.#db.exec(PRAGMAS_SQL));
+    this.#runTransaction(() => this.#db.exec(CREATE_TABLES_SQL));
+  }
+
+  close(): void {
+    this.#db.close();
   }
 
   addSession(session: SessionSummary, state: readonly SessionStateChange[]): StoredSession | undefined {
     const { app, user, id, updated } = session;
-    return runTransaction(this.#db, () => {
+    return this.#runTransaction(() => {
       if (this.#findSession(session)) return undefined;
-      const key = Number(this.#addSessionStatement.run(app, user, id, updated).lastInsertRowid);
-      const row = { key, app, user, id, updated };
+      const { lastInsertRowid } = this.#sql.run(
+        "INSERT INTO adk_session (app, user, id, updated) VALUES (?, ?, ?, ?)",
+        app,
+        user,
+        id,
+        updated,
+      );
+      const row = { key: Number(lastInsertRowid), app, user, id, updated };
       this.#writeState(row, state);
       return { ...row, events: [], state: this.#listState(row) };
     });
@@ -97,21 +120,32 @@ export class SqliteSessionRepository implements SessionRepository {
   ): StoredSession | undefined {
     const row = this.#findSession(session);
     if (!row) return undefined;
-    const events = this.#listEventsStatement.all(row.key, since, limit) as { json: string }[];
+    const events = this.#sql.all<{ json: string }>(
+      "SELECT json FROM adk_event WHERE session = ? AND timestamp >= ? ORDER BY seq DESC LIMIT ?",
+      row.key,
+      since,
+      limit,
+    );
     return { ...row, events: events.map(({ json }) => json).toReversed(), state: this.#listState(row) };
   }
 
   listSessions({ app, user, order, limit = -1, offset }: SessionListQuery): SessionPage {
     const filter = { app, user: user ?? null };
-    const sessions = this.#listSessionsStatements[order ?? "none"].all({ ...filter, limit, offset });
-    const { n: total } = this.#countSessionsStatement.get(filter) as { n: number };
-    return { sessions: sessions as unknown as SessionRow[], total };
+    const sessions = this.#sql.all<SessionRow>(
+      `SELECT key, app, user, id, updated ${FROM_SESSIONS} ORDER BY ${ORDER_BY_CLAUSES[order ?? "none"]} LIMIT :limit OFFSET :offset`,
+      { ...filter, limit, offset },
+    );
+    const counted = this.#sql.get<{ total: number }>(`SELECT count(*) AS total ${FROM_SESSIONS}`, filter);
+    return { sessions, total: counted?.total ?? 0 };
   }
 
   deleteSession(session: SessionIdentity): void {
-    runTransaction(this.#db, () => {
+    this.#runTransaction(() => {
       const row = this.#findSession(session);
-      if (row) for (const statement of this.#deleteSessionStatements) statement.run(row.key);
+      if (!row) return;
+      this.#sql.run("DELETE FROM adk_event WHERE session = ?", row.key);
+      this.#sql.run("DELETE FROM adk_state WHERE level = 'session' AND session = ?", row.key);
+      this.#sql.run("DELETE FROM adk_session WHERE key = ?", row.key);
     });
   }
 
@@ -120,33 +154,83 @@ export class SqliteSessionRepository implements SessionRepository {
     { id, timestamp, json }: SessionEventData,
     state: readonly SessionStateChange[],
   ): boolean {
-    return runTransaction(this.#db, () => {
+    return this.#runTransaction(() => {
       const row = this.#findSession(session);
       if (!row) return false;
-      this.#addEventStatement.run(row.key, id, timestamp, json);
-      this.#updateTimeStatement.run(timestamp, row.key);
+      this.#sql.run(
+        `INSERT INTO adk_event (session, id, timestamp, json) VALUES (?, ?, ?, ?)
+         ON CONFLICT (session, id) DO UPDATE SET timestamp = excluded.timestamp, json = excluded.json`,
+        row.key,
+        id,
+        timestamp,
+        json,
+      );
+      this.#sql.run("UPDATE adk_session SET updated = ? WHERE key = ?", timestamp, row.key);
       this.#writeState(row, state);
       return true;
     });
   }
 
   #findSession({ app, user, id }: SessionIdentity): SessionRow | undefined {
-    return this.#findSessionStatement.get(app, user, id) as SessionRow | undefined;
+    return this.#sql.get<SessionRow>(
+      "SELECT key, app, user, id, updated FROM adk_session WHERE app = ? AND user = ? AND id = ?",
+      app,
+      user,
+      id,
+    );
   }
 
   #listState({ key, app, user }: SessionRow): [name: string, json: string][] {
-    const rows = this.#listStateStatement.all({ app, user, session: key }) as {
-      name: string;
-      json: string;
-    }[];
+    const rows = this.#sql.all<{ name: string; json: string }>(
+      `SELECT name, json FROM adk_state
+         WHERE app = :app AND level = 'session' AND user = :user AND session = :session
+       UNION ALL SELECT name, json FROM adk_state
+         WHERE app = :app AND level = 'app' AND user = '' AND session = 0
+       UNION ALL SELECT name, json FROM adk_state
+         WHERE app = :app AND level = 'user' AND user = :user AND session = 0`,
+      { app, user, session: key },
+    );
     return rows.map(({ name, json }) => [name, json]);
   }
 
   #writeState({ key, app, user }: SessionRow, state: readonly SessionStateChange[]): void {
     for (const { level, name, json } of state) {
       const primaryKey = [app, level, level === "app" ? "" : user, level === "session" ? key : 0, name];
-      if (json === undefined) this.#deleteStateStatement.run(...primaryKey);
-      else this.#setStateStatement.run(...primaryKey, json);
+      if (json === undefined)
+        this.#sql.run(
+          "DELETE FROM adk_state WHERE app = ? AND level = ? AND user = ? AND session = ? AND name = ?",
+          ...primaryKey,
+        );
+      else this.#sql.run("INSERT OR REPLACE INTO adk_state VALUES (?, ?, ?, ?, ?, ?)", ...primaryKey, json);
+    }
+  }
+
+  /** Runs `work` in a transaction. If `work` throws, the transaction is rolled back. */
+  #runTransaction<T>(work: () => T): T {
+    this.#db.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      this.#db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+/**
+ * Repeats an operation while the database is busy. SQLite's busy timeout does not cover the switch of a new
+ * file to WAL mode.
+ */
+function retryWhileBusy(work: () => void): void {
+  for (const end = performance.now() + BUSY_TIMEOUT_MS; ;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!isLockedDatabaseError(error) || performance.now() > end) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }
 }

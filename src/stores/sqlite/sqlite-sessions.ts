@@ -1,6 +1,4 @@
 import { resolve } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
-import { openSessionFile } from "./sqlite-session-file.ts";
 import { SqliteSessionRepository } from "./sqlite-session-repository.ts";
 
 /**
@@ -9,24 +7,19 @@ import { SqliteSessionRepository } from "./sqlite-session-repository.ts";
  */
 export class SqliteSessions {
   readonly #path: string;
-  #opened: { readonly db: DatabaseSync; readonly repository: SqliteSessionRepository } | undefined;
+  #repository: SqliteSessionRepository | undefined;
 
   constructor(path: string) {
     this.#path = resolve(path);
   }
 
   get repository(): SqliteSessionRepository {
-    this.#opened ??= this.#open();
-    return this.#opened.repository;
+    this.#repository ??= new SqliteSessionRepository(this.#path);
+    return this.#repository;
   }
 
   close(): void {
-    this.#opened?.db.close();
-    this.#opened = undefined;
-  }
-
-  #open(): { db: DatabaseSync; repository: SqliteSessionRepository } {
-    const db = openSessionFile(this.#path);
-    return { db, repository: new SqliteSessionRepository(db) };
+    this.#repository?.close();
+    this.#repository = undefined;
   }
 }
