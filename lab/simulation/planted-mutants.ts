@@ -37,8 +37,8 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "early release",
-    file: "src/engine/task-log.ts",
-    find: "await Promise.race([this.agentEnd, graceEnd.promise]);",
+    file: "src/engine/active-task.ts",
+    find: "await Promise.race([this.#lastTurn?.agentEnd, graceEnd.promise]);",
     replace: "",
   },
   {
@@ -63,7 +63,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "claimed task without a running turn",
-    file: "src/engine/task-log.ts",
+    file: "src/engine/active-task.ts",
     find: "    this.isRunningInStore = true;\n",
     replace: "",
   },

@@ -1,4 +1,4 @@
-import type { NodeHint, NodeHints } from "../../src/engine/index.ts";
+import type { NodeHint, NodeHints } from "../../src/cluster/index.ts";
 import type { Chance } from "./chance.ts";
 import type { StepOwner, VirtualTime } from "./virtual-time.ts";
 

@@ -2,9 +2,6 @@ import type {
   AppendRefusal,
   Clock,
   LogAppend,
-  NodeHints,
-  NodeStore,
-  PushStore,
   StoredTask,
   StoreHealth,
   TurnStore,
@@ -12,6 +9,8 @@ import type {
   TaskListQuery,
   TaskScope,
 } from "../../src/engine/index.ts";
+import type { NodeHints, NodeStore } from "../../src/cluster/index.ts";
+import type { PushStore } from "../../src/webhooks/index.ts";
 import type { TaskDeletionStore } from "../../src/stores/index.ts";
 import type { LogEvent } from "../../src/protocol/index.ts";
 import type { PushSecretCipher } from "../../src/stores/push-secret-cipher.ts";

@@ -1,4 +1,5 @@
-import type { PushStore, TaskScope, Webhook, WebhookProgress } from "../../src/engine/index.ts";
+import type { TaskScope } from "../../src/engine/index.ts";
+import type { PushStore, Webhook, WebhookProgress } from "../../src/webhooks/index.ts";
 import type { MemoryStore } from "../../src/stores/index.ts";
 
 /** Interval in milliseconds at which a node looks for webhooks that other nodes have left, as in PostgreSQL. */

@@ -23,11 +23,9 @@ import {
   TaskLogTail,
   type TaskMessageAcceptResult,
   type TaskStore,
-  type FollowedPosition,
-  type FollowedTaskChange,
   type RemoteTask,
-  type TaskRequest,
 } from "../engine/index.ts";
+import type { FollowedPosition, FollowedTaskChange, TaskRequest } from "./node-store.ts";
 import { FollowedTurn, hasTurnStopped } from "./followed-turn.ts";
 import {
   encodeCancelRequest,

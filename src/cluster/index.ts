@@ -8,3 +8,4 @@
  * `createNodeCooperation` for a store with `nodes`, and `NO_OTHER_NODES` for every other store.
  */
 export { createNodeCooperation } from "./node-access.ts";
+export type * from "./node-store.ts";

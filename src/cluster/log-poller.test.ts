@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { MemoryStore } from "../stores/index.ts";
 import { FakeClock } from "../engine/engine.fixture.ts";
-import type { FollowableTask, FollowedTaskChange, NodeStore } from "../engine/index.ts";
+import type { FollowableTask } from "../engine/index.ts";
+import type { FollowedTaskChange, NodeStore } from "./node-store.ts";
 import { LogPoller } from "./log-poller.ts";
 
 it("a followed task whose log went back rejects its readers, and is followed again from its current state [E3]", async () => {

@@ -8,10 +8,9 @@ import {
   type TaskFeed,
   type FollowableTask,
   type TaskStore,
-  type NodeHint,
-  type NodeStore,
-  Poller,
 } from "../engine/index.ts";
+import type { NodeHint, NodeStore } from "./node-store.ts";
+import { Poller } from "./poller.ts";
 import { FollowedTask, type FollowedTaskStart } from "./followed-task.ts";
 
 /** Delay in milliseconds between two polls of a task that another node runs, without hints. */

@@ -1,4 +1,6 @@
 import {
+  type Clock,
+  systemClock,
   type TaskScope,
   createServerClosingError,
   isChangeByOtherWriter,
@@ -10,7 +12,6 @@ import {
   type TurnAcceptResult,
   type TaskStore,
   type Turn,
-  type NodeStore,
   type FollowableTask,
   type NodeCooperation,
   type OwnedTaskOperations,
@@ -18,30 +19,29 @@ import {
 import { answerRequest } from "./owner-requests.ts";
 import type { FollowedTask } from "./followed-task.ts";
 import { NodeLink, type NodeLinkOptions } from "./node-link.ts";
+import { Poller } from "./poller.ts";
 
 /** Number of attempts to accept a message. An attempt fails only if another node changes the task at the same time. */
 const MAX_ACCEPT_ATTEMPTS = 10;
 
 /** Access of one engine to the tasks whose turns other nodes run. */
-interface NodeAccessDependencies {
-  readonly agentId: string;
-  readonly store: TaskStore;
-}
-
 export class NodeAccess implements OtherNodes {
   readonly isStoreShared = true;
   readonly #link: NodeLink;
-  readonly #nodes: NodeStore;
   readonly #agentId: string;
+  readonly #store: TaskStore;
+  readonly #clock: Clock;
+  #waitingTurnPoller: Poller | undefined;
 
-  constructor(link: NodeLink, { agentId, store }: NodeAccessDependencies) {
+  constructor(link: NodeLink, clock: Clock, { agentId, store }: Parameters<NodeCooperation>[0]) {
     this.#link = link;
-    this.#nodes = store.nodes as NodeStore;
     this.#agentId = agentId;
+    this.#store = store;
+    this.#clock = clock;
   }
 
   get areAlive(): boolean {
-    return this.#nodes.hasOtherNodes;
+    return this.#link.nodes.hasOtherNodes;
   }
 
   /** If another node changes the task or stores the message at the same time, tries again. */
@@ -57,13 +57,22 @@ export class NodeAccess implements OtherNodes {
     }
   }
 
-  /** Answers the requests of other nodes for the tasks of the agent. The store must be open. */
+  /**
+   * Answers the requests of other nodes for the tasks of the agent, and starts turns that wait for a node. The store must
+   * be open.
+   */
   serve(operations: OwnedTaskOperations): void {
+    this.#waitingTurnPoller = new Poller(
+      this.#clock,
+      async () => void (await operations.startWaitingTurns()),
+      () => (operations.startsTurns() ? this.#store.turns?.waitingTurnPollMs : undefined),
+    );
     this.#link.serveAgent(
       this.#agentId,
       (request) => answerRequest(request, operations),
-      () => operations.onWork(),
+      () => this.#waitingTurnPoller?.wake(),
     );
+    this.#waitingTurnPoller.update();
   }
 
   readonly onTurnStart = ({ scope, taskId }: ActiveTask): void =>
@@ -121,6 +130,7 @@ export class NodeAccess implements OtherNodes {
   }
 
   close(): void {
+    this.#waitingTurnPoller?.stop(createServerClosingError());
     this.#link.closeAgent(this.#agentId);
   }
 }
@@ -137,5 +147,5 @@ async function waitUntilDurable({ feed, turn }: TurnAcceptResult): Promise<void>
 /** Creates the cooperation of a store's nodes, or returns `undefined` if only one process can open the store. */
 export function createNodeCooperation(options: NodeLinkOptions): NodeCooperation | undefined {
   const link = NodeLink.create(options);
-  return link && ((engine) => new NodeAccess(link, engine));
+  return link && ((engine) => new NodeAccess(link, options.clock ?? systemClock, engine));
 }

@@ -7,11 +7,9 @@ import {
   type IdGenerator,
   type Observer,
   createServerClosingError,
-  type TaskStore,
-  type NodeStore,
-  type TaskRequest,
-  Poller,
 } from "../engine/index.ts";
+import type { NodeStore, SharedTaskStore, TaskRequest } from "./node-store.ts";
+import { Poller } from "./poller.ts";
 import type { FollowedTask } from "./followed-task.ts";
 import { LogPoller } from "./log-poller.ts";
 import { encodeErrorAnswer } from "./owner-requests.ts";
@@ -30,7 +28,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export type TaskRequestHandler = (request: TaskRequest) => Promise<JsonObject | undefined>;
 
 export interface NodeLinkOptions {
-  readonly store: TaskStore;
+  readonly store: SharedTaskStore;
   readonly clock?: Clock;
   readonly observer?: Pick<Observer, "onError" | "onWarning">;
   /** Creates the ids of requests to other nodes. */
@@ -44,7 +42,7 @@ export interface NodeLinkOptions {
  */
 export class NodeLink {
   readonly logs: LogPoller;
-  readonly #nodes: NodeStore;
+  readonly nodes: NodeStore;
   readonly #clock: Clock;
   readonly #observer: Pick<Observer, "onError" | "onWarning">;
   readonly #handlersByAgent = new Map<string, TaskRequestHandler>();
@@ -56,7 +54,7 @@ export class NodeLink {
 
   private constructor(nodes: NodeStore, options: NodeLinkOptions) {
     const { store, clock = systemClock, observer = {}, generateId = generateUuidV7 } = options;
-    this.#nodes = nodes;
+    this.nodes = nodes;
     this.#clock = clock;
     this.#observer = observer;
     const sendRequest: NodeLink["sendRequest"] = (task, request) => this.sendRequest(task, request);
@@ -86,7 +84,7 @@ export class NodeLink {
   serveAgent(agentId: string, handler: TaskRequestHandler, onWork: () => void): void {
     this.#handlersByAgent.set(agentId, handler);
     this.#workListeners.set(agentId, onWork);
-    this.#removeHintListener ??= this.#nodes.hints?.onHint((hint) => {
+    this.#removeHintListener ??= this.nodes.hints?.onHint((hint) => {
       this.logs.handleHint(hint);
       if (hint.kind === "work" || hint.kind === "any")
         for (const wake of this.#workListeners.values()) wake();
@@ -112,14 +110,14 @@ export class NodeLink {
 
   /** Announces a waiting turn, so that a node that starts agents claims the turn at once. */
   notifyWork(): void {
-    if (this.#nodes.hasOtherNodes) this.#nodes.hints?.send({ kind: "work" });
+    if (this.nodes.hasOtherNodes) this.nodes.hints?.send({ kind: "work" });
     for (const wake of this.#workListeners.values()) wake();
   }
 
   /** Announces a commit of a task to the other nodes. The first commit of a turn has acquired the lease of the task. */
   announceCommit(taskId: string): void {
     if (!this.#requestPoller.isScheduled) this.#requestPoller.update();
-    if (this.#nodes.hasOtherNodes) this.#nodes.hints?.send({ kind: "events", taskIds: [taskId] });
+    if (this.nodes.hasOtherNodes) this.nodes.hints?.send({ kind: "events", taskIds: [taskId] });
   }
 
   /**
@@ -128,10 +126,10 @@ export class NodeLink {
    * `UNAVAILABLE` if the other node does not answer in time.
    */
   async sendRequest(task: FollowedTask, request: TaskRequest): Promise<JsonObject | undefined> {
-    if (!(await this.#nodes.insertRequest(request, REQUEST_TIMEOUT_MS))) return undefined;
+    if (!(await this.nodes.insertRequest(request, REQUEST_TIMEOUT_MS))) return undefined;
     const answer = new Deferred<JsonObject | undefined>();
     this.#pendingAnswers.set(request.id, answer);
-    this.#nodes.hints?.send({ kind: "request", taskIds: [task.taskId] });
+    this.nodes.hints?.send({ kind: "request", taskIds: [task.taskId] });
     this.#answerPoller.update();
     const cancelTimer = this.#clock.schedule(REQUEST_TIMEOUT_MS, () =>
       answer.reject(createNodeSilentError(task.taskId)),
@@ -141,26 +139,26 @@ export class NodeLink {
     } finally {
       cancelTimer();
       // An answer has deleted its request.
-      if (this.#pendingAnswers.delete(request.id)) void this.#nodes.deleteRequest(request.id).catch(() => {});
+      if (this.#pendingAnswers.delete(request.id)) void this.nodes.deleteRequest(request.id).catch(() => {});
     }
   }
 
   #getPollDelayMs(hasOtherNodes: boolean): number {
-    return hasOtherNodes && !this.#nodes.hints?.isReceiving ? POLL_DELAY_MS : IDLE_POLL_DELAY_MS;
+    return hasOtherNodes && !this.nodes.hints?.isReceiving ? POLL_DELAY_MS : IDLE_POLL_DELAY_MS;
   }
 
   async #takeRequests(): Promise<void> {
-    if (!this.#nodes.holdsLeases) return;
-    for (const request of await this.#nodes.takeRequests()) void this.#answerRequest(request);
+    if (!this.nodes.holdsLeases) return;
+    for (const request of await this.nodes.takeRequests()) void this.#answerRequest(request);
   }
 
   async #answerRequest(request: TaskRequest): Promise<void> {
     const { id, taskId } = request;
     const answer = await this.#handleRequest(request);
     try {
-      if (!answer) return await this.#nodes.returnRequest(id);
-      await this.#nodes.answerRequest({ id, answer });
-      this.#nodes.hints?.send({ kind: "answer", taskIds: [taskId] });
+      if (!answer) return await this.nodes.returnRequest(id);
+      await this.nodes.answerRequest({ id, answer });
+      this.nodes.hints?.send({ kind: "answer", taskIds: [taskId] });
     } catch (error) {
       // The request times out on the other node.
       this.#observer.onError?.({ where: "store", error, taskId });
@@ -179,7 +177,7 @@ export class NodeLink {
 
   async #takeAnswers(): Promise<void> {
     if (this.#pendingAnswers.size === 0) return;
-    for (const { id, answer } of await this.#nodes.takeAnswers([...this.#pendingAnswers.keys()])) {
+    for (const { id, answer } of await this.nodes.takeAnswers([...this.#pendingAnswers.keys()])) {
       this.#pendingAnswers.get(id)?.resolve(answer);
       this.#pendingAnswers.delete(id);
     }

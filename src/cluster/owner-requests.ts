@@ -13,8 +13,8 @@ import {
   getMessageAction,
   type OwnedTaskOperations,
   type TaskCancellation,
-  type TaskRequest,
 } from "../engine/index.ts";
+import type { TaskRequest } from "./node-store.ts";
 
 /** A message for the node that runs the turn. */
 export interface MessagePayload {

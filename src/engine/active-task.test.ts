@@ -47,7 +47,7 @@ it("an event after a failed commit is not kept, and its message is rejected [E1,
   expect(refusal).toBeUndefined();
   await expect(durableSeq.promise).rejects.toMatchObject({ reason: "UNAVAILABLE" });
   expect(task.hasPendingEvents).toBe(false);
-  expect(task.lastPendingSeq).toBe(1);
+  expect(task.seq).toBe(1);
 });
 
 describe("the running turn in the store", () => {

@@ -10,11 +10,10 @@ import {
 import type { Run } from "./agent.ts";
 import { type Caller, type ContextScope, isContextInScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import { createTurnEndedError } from "./task-errors.ts";
 import type { TaskRegistry } from "./task-registry.ts";
 import type { TaskStore } from "./task-store.ts";
-import { assertValidWakeTime, sleepUntil, createIdempotencyKey, type TurnOfSteps } from "./turn-steps.ts";
-import type { TaskOfTurn, Turn } from "./turn.ts";
+import { assertValidWakeTime, sleepUntil, createIdempotencyKey } from "./turn-steps.ts";
+import type { Turn } from "./turn.ts";
 
 /**
  * Maximum number of tasks that one call loads. The limit is needed because each task requires a store lookup,
@@ -40,12 +39,10 @@ export class AgentRun implements Run {
   readonly attempt: number;
   readonly caller: Caller;
   readonly #turn: Turn;
-  readonly #task: TaskOfTurn;
   readonly #context: AgentRunDependencies;
 
-  constructor(turn: Turn, task: TaskOfTurn, startTask: Task, context: AgentRunDependencies) {
+  constructor(turn: Turn, startTask: Task, context: AgentRunDependencies) {
     this.#turn = turn;
-    this.#task = task;
     this.#context = context;
     this.taskId = startTask.id;
     this.contextId = startTask.contextId;
@@ -80,7 +77,7 @@ export class AgentRun implements Run {
   }
 
   get reportCall(): Run["reportCall"] {
-    const report = this.#turn.findCallReporter(this.#task);
+    const report = this.#turn.findCallReporter(this.#turn.task);
     if (!report) return undefined;
     return (call) => {
       this.#turn.noteProgress();
@@ -89,7 +86,7 @@ export class AgentRun implements Run {
   }
 
   get reportWarning(): Run["reportWarning"] {
-    return this.#turn.findWarningReporter(this.#task);
+    return this.#turn.findWarningReporter();
   }
 
   get traceparent(): string | undefined {
@@ -112,7 +109,7 @@ export class AgentRun implements Run {
   }
 
   get idempotencyKey(): string {
-    return createIdempotencyKey(this.taskId, this.#turnSeq);
+    return createIdempotencyKey(this.taskId, this.#turn.seq);
   }
 
   // Agents take the functions from their run, as in `async function* ({ once })`.
@@ -121,7 +118,7 @@ export class AgentRun implements Run {
   }
 
   get once(): Run["once"] {
-    return (key, execute) => this.#turn.steps.executeOnce(key, execute, this.#createTurnOfSteps());
+    return (key, execute) => this.#turn.steps.executeOnce(key, execute);
   }
 
   get sleep(): Run["sleep"] {
@@ -134,7 +131,7 @@ export class AgentRun implements Run {
   get suspend(): Run["suspend"] {
     return async (key, until) => {
       const wakeAt = await this.#storeWakeTime("suspend", key, until);
-      const endSuspension = this.#turn.suspend(this.#task, wakeAt);
+      const endSuspension = this.#turn.suspend(wakeAt);
       try {
         await this.#turn.withoutTimer(() => sleepUntil(wakeAt, this.#context.clock, this.signal));
       } finally {
@@ -151,35 +148,12 @@ export class AgentRun implements Run {
     );
   }
 
-  #createTurnOfSteps(): TurnOfSteps {
-    const turn = this.#turn;
-    return {
-      taskId: this.taskId,
-      seq: this.#turnSeq,
-      attempt: turn.attempt,
-      signal: turn.signal,
-      assertAcceptsSteps: () => {
-        if (turn.hasEnded) throw createTurnEndedError(this.taskId);
-      },
-      commitSteps: async () => {
-        turn.noteProgress();
-        // Without a persisted turn, no later attempt needs the steps.
-        if (turn.isPersisted) await turn.withoutTimer(() => this.#task.commitSteps(turn.steps));
-      },
-    };
-  }
-
-  /** A turn without a start point creates its task. */
-  get #turnSeq(): number {
-    return this.#turn.startPoint?.seq ?? 1;
-  }
-
   /** Resolves with copies of the tasks to which the message of the turn refers. */
   async loadReferencedTasks(): Promise<Task[]> {
     const { referenceTaskIds = [] } = this.message;
     const tasks: Task[] = [];
     for (const id of [...new Set(referenceTaskIds)].slice(0, MAX_RELATED_TASKS)) {
-      const task = (await this.#context.tasks.read(this.#task.scope, id))?.task;
+      const task = (await this.#context.tasks.read(this.#turn.task.scope, id))?.task;
       if (task && mayRead(this.caller.contextScope, task)) tasks.push(copyTask(task));
     }
     return tasks;
@@ -190,7 +164,7 @@ export class AgentRun implements Run {
     const { contextId = "" } = this.message;
     const pages = await Promise.all(
       STATES_AWAITING_USER.map((status) =>
-        this.#context.store.list(this.#task.scope, { contextId, status, limit: MAX_RELATED_TASKS }),
+        this.#context.store.list(this.#turn.task.scope, { contextId, status, limit: MAX_RELATED_TASKS }),
       ),
     );
     return pages

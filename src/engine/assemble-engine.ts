@@ -18,7 +18,7 @@ import { TaskRecovery } from "./task-recovery.ts";
 import type { ActiveTask } from "./active-task.ts";
 import { TurnAdmission, TurnFactory } from "./turn-factory.ts";
 import { type TurnLimits, TurnWatch } from "./turn-limits.ts";
-import type { TaskOfTurn, Turn } from "./turn.ts";
+import type { Turn } from "./turn.ts";
 import type { Agent } from "./agent.ts";
 import type { Committer } from "./committer.ts";
 
@@ -115,8 +115,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     releaseLease: (lease: TaskLease, handover?: LogAppend) => recovery.releaseLease(lease, handover),
     startsTurns,
     onRunStart: (): void => void state.startedRunCount++,
-    createRun: (turn: Turn, task: TaskOfTurn, startTask: Task) =>
-      new AgentRun(turn, task, startTask, runContext),
+    createRun: (turn: Turn, startTask: Task) => new AgentRun(turn, startTask, runContext),
     followHandedOverTurn: (task: ActiveTask, turn: Turn): boolean => {
       if (state.isClosing || !isStoreShared) return false;
       tasks.remove(task);

@@ -58,6 +58,8 @@ const MIN_COMMIT_TIMER_DELAY_MS = 0.1;
  */
 export class Committer {
   readonly #store: TaskStore;
+  /** True if several processes write to the store. */
+  readonly #isStoreShared: boolean;
   readonly #clock: Clock;
   readonly #observer: Pick<Observer, "onCommit" | "onError">;
   #readyWriters = new Set<CommitWriter>();
@@ -77,6 +79,7 @@ export class Committer {
 
   constructor(store: TaskStore, clock: Clock, observer: Pick<Observer, "onCommit" | "onError"> = {}) {
     this.#store = store;
+    this.#isStoreShared = store.turns?.waitingTurnPollMs !== undefined;
     this.#clock = clock;
     this.#observer = withSafeListeners(observer);
     store.health?.onChange(({ state }) => {
@@ -216,7 +219,7 @@ export class Committer {
   /** Returns the delay after a commit. A single slow commit does not delay the events after it even further. */
   #computeDelayMs(): number {
     const sorted = this.#recentCommitMs.toSorted((a, b) => a - b);
-    return (sorted[sorted.length >> 1] ?? 0) * (this.#store.nodes ? SHARED_STORE_DELAY : 1);
+    return (sorted[sorted.length >> 1] ?? 0) * (this.#isStoreShared ? SHARED_STORE_DELAY : 1);
   }
 
   #reportCommit(batch: readonly UncommittedAppend[], startedAt: number, error?: unknown): void {

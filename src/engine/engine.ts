@@ -85,7 +85,8 @@ export class Engine {
       acceptMessage: (inbound) => messageAcceptor.acceptMessage(inbound),
       cancelIfUnfinished: (scope, taskId, cancellation) =>
         this.#cancelIfUnfinished(scope, taskId, cancellation),
-      onWork: () => recovery.wakeWaitingTurnPoller(),
+      startsTurns: () => this.#state.startsTurns,
+      startWaitingTurns: () => recovery.startWaitingTurns(),
     });
     await recovery.start();
   }
@@ -408,7 +409,7 @@ export async function waitWhileProcessIsNeeded(listTasks: () => readonly ActiveT
 function isProcessNeeded(task: ActiveTask): boolean {
   const isSuspended = task.currentTurn?.wakeAt !== undefined && !task.isSharedWithNodes;
   const isWaiting = isSuspended || task.state === "TASK_STATE_INPUT_REQUIRED";
-  return task.hasUncommittedEvents || (task.isAgentWorking && !isWaiting);
+  return task.hasPendingEvents || (task.isAgentWorking && !isWaiting);
 }
 
 /** Resolves once the current turn of the task has ended or needs no process. */

@@ -1,18 +1,20 @@
 /**
- * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database.
+ * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. Four questions, and the files that
+ * answer them:
  *
- * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `MessageAcceptor` finds or creates the
- * message's `ActiveTask`, and creates a `Turn`. The turn starts the agent, and writes the agent's events into the active
- * task, which validates them. The `Committer` commits the pending events of all tasks in one transaction. After the
- * commit, the active task folds the events into the task, and publishes them to the readers.
+ * 1. Where does a message become a task? `Engine.sendMessage` passes the message to the `MessageAcceptor`, which finds the
+ *    task or creates an `ActiveTask`, and creates a `Turn`. The turn starts the agent, and writes the agent's events into
+ *    the active task, which validates them.
+ * 2. Where does an event become durable? The `Committer` takes the pending events of all tasks (`takePendingAppend`), and
+ *    commits them in one transaction. After the commit, the active task folds the events into the task.
+ * 3. Where is a reader served? Each `LogSubscription` reads the committed events, first a snapshot, and then each later
+ *    event from memory or from the store. Readers never write, and the writer never waits for readers.
+ * 4. Where is the task of another node read? `TaskRegistry` opens such a task as a `RemoteTask`. The room `cluster`
+ *    implements `RemoteTask` and `OtherNodes`. A node that starts no agents commits the start of a turn for another node
+ *    (`TaskRegistry.createSubmitter`).
  *
- * Each `LogSubscription` reads the committed events, first a snapshot, and then each later event from memory or from the
- * store. Readers never write, and the writer never waits for readers. The outbox of push notifications (the room
- * `webhooks`) is also a reader of the log. The engine knows the outbox only through `PushOutbox`.
- *
- * If several nodes share the store, other nodes run the turns of some tasks. The engine knows these tasks as `RemoteTask`
- * and the other nodes as `OtherNodes`, which the room `cluster` implements. A node that starts no agents commits the start
- * of a turn for another node (`TaskRegistry.createSubmitter`). `TaskRecovery` claims the turns that no living node runs.
+ * `TaskRecovery` claims the turns that no living node runs. The outbox of the room `webhooks` also reads the log. The
+ * engine knows the outbox only through `PushOutbox`.
  */
 export * from "./public.ts";
 export type * from "./task-store.ts";
@@ -42,7 +44,6 @@ export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
 export type { StoreMigrationListener, StoreMigrationReport } from "./store-health.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { MessageAction, TaskTurnStatus } from "./decide-message-outcome.ts";
-export { Poller } from "./poller.ts";
 export { isSameMessage } from "./repeated-messages.ts";
 export {
   createDuplicateMessageIdError,

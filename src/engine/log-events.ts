@@ -87,14 +87,6 @@ export function measureRequestSize({
   return serviceParameters.requestSize ?? estimateJsonSize(request);
 }
 
-/** Returns the approximate size of the message of a request, which is at most the known size of the request. */
-export function measureMessageSize({
-  request,
-  serviceParameters,
-}: Pick<TurnRequest, "request" | "serviceParameters">): number {
-  return serviceParameters.requestSize ?? estimateJsonSize(request.message);
-}
-
 /**
  * Returns the approximate size of an event in characters of JSON. The size of a chunk of plain text, the most frequent
  * event, needs no walk over its members.

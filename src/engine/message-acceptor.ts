@@ -2,7 +2,7 @@ import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred } from "../base/data-structures/index.ts";
 import { type ReplaceableAgent, toStoredMessage } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
-import { measureMessageSize } from "./log-events.ts";
+import { measureRequestSize } from "./log-events.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { createLimitError, type EngineLimits } from "./engine-limits.ts";
 import {
@@ -195,7 +195,7 @@ export class MessageAcceptor {
     const { scope, request } = inbound;
     const { taskId, contextId } = task;
     this.#context.assertOpen();
-    if (task.exceedsLimitWith(measureMessageSize(inbound)))
+    if (task.exceedsLimitWith(measureRequestSize(inbound)))
       throw createMessageTooLargeError(this.#context.limits.taskSize);
     assertSameContext(task, request.message);
     const message = { ...request.message, taskId, contextId };
@@ -271,7 +271,7 @@ export class MessageAcceptor {
     const { agent, tasks, generateId } = this.#context;
     const { message } = inbound.request;
     const { taskSize } = this.#context.limits;
-    if (measureMessageSize(inbound) > taskSize) throw createMessageTooLargeError(taskSize);
+    if (measureRequestSize(inbound) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
     if (!this.#context.startsTurns()) return this.#submitTurn(inbound, taskId, contextId);
@@ -308,12 +308,12 @@ async function startAgentBeforeTask(
   task.reserveForTurnWithoutTask(turn);
   await agent.contextTurns?.enterTurn(task.scope, turn);
   const output = await readFirstAgentEvent(turn, () =>
-    turn.startAgent(task, task.buildTaskWithMessage(turn.message)),
+    turn.startAgent(task.buildTaskWithMessage(turn.message)),
   );
   // A turn that has exceeded a limit without a first event continues with a task that fails.
-  if (turn.limitReason && output.firstResult?.done) void turn.closeIterator(task, output.iterator);
+  if (turn.limitReason && output.firstResult?.done) void turn.closeIterator(output.iterator);
   if (turn.hasEnded) {
-    void turn.closeIterator(task, output.iterator);
+    void turn.closeIterator(output.iterator);
     return { feed: task, turn };
   }
   const firstEvent = output.firstResult?.value;
@@ -323,7 +323,7 @@ async function startAgentBeforeTask(
   }
   task.discardWithoutTask();
   turn.end();
-  void turn.closeIterator(task, output.iterator);
+  void turn.closeIterator(output.iterator);
   return { reply: toTasklessReply(task.contextId, firstEvent.message, generateId) };
 }
 

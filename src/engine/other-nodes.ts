@@ -44,8 +44,10 @@ export interface OwnedTaskOperations {
   isWaitingSuspect(scope: TaskScope, taskId: string): boolean;
   acceptMessage(inbound: InboundMessage): Acceptance;
   cancelIfUnfinished(scope: TaskScope, taskId: string, cancellation: TaskCancellation): Promise<unknown>;
-  /** Called when a turn may wait for a node that starts agents. */
-  onWork(): void;
+  /** Returns false if this node starts no agents. */
+  startsTurns(): boolean;
+  /** Claims as many waiting turns as this node can run, and starts them. */
+  startWaitingTurns(): Promise<unknown>;
 }
 
 /** What an engine asks of the other nodes of its store. The room `cluster` implements it for stores with `nodes`. */
@@ -73,7 +75,7 @@ export interface OtherNodes {
   follow(scope: TaskScope, stored: FollowableTask, reopen: () => Promise<TaskFeed | undefined>): RemoteTask;
   /** Settles the sender of a turn that this node has handed over, once the turn stops on another node. */
   followHandedOverTurn(task: ActiveTask, turn: Turn): void;
-  /** Answers the requests of other nodes. */
+  /** Answers the requests of other nodes, and looks for waiting turns. */
   serve(operations: OwnedTaskOperations): void;
   close(): void;
 }

@@ -65,6 +65,6 @@ it("a run of a later attempt reads no more referenced tasks than the first attem
     { request: { message }, caller, serviceParameters: { version: "1.0" } },
     message,
   );
-  expect(restoreCaller(alice, toTurnRestartData(turn, 1))).toStrictEqual(caller);
+  expect(restoreCaller(alice, toTurnRestartData(turn))).toStrictEqual(caller);
   expect(restoreCaller(alice, toQueuedTurnData(turn, 1))).toStrictEqual(caller);
 });

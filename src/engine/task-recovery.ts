@@ -3,10 +3,8 @@ import type { ActiveTask } from "./active-task.ts";
 import type { TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import type { Observer } from "./observer.ts";
-import { Poller } from "./poller.ts";
 import { settleClaimedTask, type SettlementDependencies, type TaskToSettle } from "./settle-claimed-task.ts";
 import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
-import { createServerClosingError } from "./task-errors.ts";
 import type { TaskCancellation } from "./task-feed.ts";
 import type { AppendRefusal, LogAppend, TaskStore, ClaimedTask, TaskLease, TurnStore } from "./task-store.ts";
 
@@ -61,8 +59,6 @@ export class TaskRecovery {
   #areTurnsWaitingForRoom = false;
   #failedPasses = 0;
   #cancelTimer: () => void = () => {};
-  /** `undefined` if only one process can open the store, because each pass then claims all waiting turns. */
-  readonly #waitingTurnPoller: Poller | undefined;
   readonly #suspectTurns: SuspectTurnQueue;
   #cancelFenceTimer: () => void = () => {};
 
@@ -74,19 +70,11 @@ export class TaskRecovery {
       (lone) => this.#joinGroup(lone),
     );
     this.#leases = context.store.turns ?? new ProcessLeases(context.store);
-    const { waitingTurnPollMs: pollMs } = this.#leases;
-    if (pollMs !== undefined)
-      this.#waitingTurnPoller = new Poller(
-        context.clock,
-        async () => void (await this.startWaitingTurns()),
-        () => (this.#context.startsTurns() && this.#state === "started" ? pollMs : undefined),
-      );
   }
 
   /** Starts the service. Resolves after the first pass, even if the pass fails. */
   async start(): Promise<void> {
     this.#state = "started";
-    if (this.#context.startsTurns()) this.#waitingTurnPoller?.update();
     this.#watchFence();
     this.requestPass();
     await this.#currentPass;
@@ -95,7 +83,6 @@ export class TaskRecovery {
   /** Called when `startsTurns` has become false. The service continues to renew and release the leases of its node. */
   stopStartingTurns(): void {
     this.#leasesToRelease.push(...this.#suspectTurns.takeAll().map((lease) => ({ lease })));
-    this.#waitingTurnPoller?.stop(createServerClosingError());
   }
 
   /** Starts the turns of lost tasks and all waiting turns. Rejects if the store fails. */
@@ -109,7 +96,8 @@ export class TaskRecovery {
 
   async #startAllTurns(): Promise<void> {
     await this.#recoverAllLostTasks();
-    if (this.#waitingTurnPoller) await this.startWaitingTurns();
+    // Without other nodes, the claim of lost turns includes the waiting turns.
+    if (this.#leases.waitingTurnPollMs !== undefined) await this.startWaitingTurns();
     if (this.#state === "started") await this.#startQueuedTurns();
   }
 
@@ -125,11 +113,6 @@ export class TaskRecovery {
       // The release of an idle task starts its first queued turn.
       task?.release();
     }
-  }
-
-  /** Looks for waiting turns at once. */
-  wakeWaitingTurnPoller(): void {
-    this.#waitingTurnPoller?.wake();
   }
 
   /**
@@ -343,9 +326,9 @@ export class TaskRecovery {
 
   async #joinGroup({ scope, taskId }: TaskLease): Promise<void> {
     const task = this.#context.tasks.find(scope, taskId);
-    task?.currentTurn?.joinGroup(task);
+    task?.currentTurn?.joinGroup();
     // The task reports a commit that fails, and ends the turn.
-    await task?.waitForCommit().catch(() => {});
+    await task?.waitUntilCommitted().catch(() => {});
   }
 
   async #recoverAll(claimed: readonly ClaimedTask[]): Promise<void> {

@@ -19,7 +19,8 @@ it("a persisted turn has the tenant, the metadata, and the configuration of its 
     message,
     { attempt: 2 },
   );
-  expect(toTurnRestartData(turn, 7)).toStrictEqual({
+  turn.startPoint = { task: {} as never, seq: 7 };
+  expect(toTurnRestartData(turn)).toStrictEqual({
     seq: 7,
     attempt: 2,
     request: { configuration, tenant: "acme", metadata: { urgent: true } },
@@ -31,7 +32,7 @@ it("a persisted turn has the tenant, the metadata, and the configuration of its 
     { request: { message }, caller: alice, serviceParameters: {} },
     message,
   );
-  expect(toTurnRestartData(plain, 1)).toStrictEqual({
+  expect(toTurnRestartData(plain)).toStrictEqual({
     seq: 1,
     attempt: 1,
     request: { configuration: {} },

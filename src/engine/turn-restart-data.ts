@@ -1,5 +1,25 @@
-import type { Message, SendMessageRequest, TaskPushNotificationConfig } from "../protocol/index.ts";
+import {
+  copyTask,
+  fold,
+  isEventRefusal,
+  type Task,
+  type TaskEvent,
+  type Message,
+  type SendMessageRequest,
+  type TaskPushNotificationConfig,
+} from "../protocol/index.ts";
 import type { Caller, ContextScope, ServiceParameters } from "./caller.ts";
+
+const PERSISTED_SERVICE_PARAMETERS = [
+  "version",
+  "extensions",
+  "traceparent",
+  "tracestate",
+  "requestTraceparent",
+  "parentTask",
+  "needsTask",
+  "isStreaming",
+] as const;
 
 /**
  * The persisted data of a running turn. The store keeps the persisted turn in addition to the task's log, so
@@ -23,17 +43,7 @@ export interface TurnRestartData {
   /** Time in milliseconds since 1970 before which no attempt has to start. Default: the next attempt starts at once. */
   readonly wakeAt?: number;
   readonly request: Omit<SendMessageRequest, "message">;
-  readonly service: Pick<
-    ServiceParameters,
-    | "version"
-    | "extensions"
-    | "traceparent"
-    | "tracestate"
-    | "requestTraceparent"
-    | "parentTask"
-    | "needsTask"
-    | "isStreaming"
-  >;
+  readonly service: Pick<ServiceParameters, (typeof PERSISTED_SERVICE_PARAMETERS)[number]>;
   readonly choseTenant?: boolean;
   /** Contexts to which the caller was limited, so that a later attempt reads no more than the first. */
   readonly contextScope?: ContextScope;
@@ -48,6 +58,7 @@ export interface TurnRestartData {
 
 /** The parts of a turn that its persisted data contains, directly or in a shorter form. */
 export interface PersistableTurn {
+  readonly seq: number;
   readonly request: SendMessageRequest;
   readonly serviceParameters: ServiceParameters;
   readonly caller: Caller;
@@ -60,21 +71,14 @@ export interface PersistableTurn {
   readonly spanStartedAt: number | undefined;
 }
 
-export function toTurnRestartData(turn: PersistableTurn, seq: number): TurnRestartData {
-  const { request, serviceParameters, caller, attempt, span, spanStartedAt } = turn;
+export function toTurnRestartData(turn: PersistableTurn): TurnRestartData {
+  const { seq, request, serviceParameters, caller, attempt, span, spanStartedAt } = turn;
   const { excusedAttempts, groupSize, outlivedRuns } = turn;
   const { tenant, configuration = {}, metadata } = request;
   const { taskPushNotificationConfig: _secrets, ...publicConfiguration } = configuration;
-  const {
-    version,
-    extensions,
-    traceparent,
-    tracestate,
-    requestTraceparent,
-    parentTask,
-    needsTask,
-    isStreaming,
-  } = serviceParameters;
+  const service = PERSISTED_SERVICE_PARAMETERS.flatMap((name) =>
+    serviceParameters[name] === undefined ? [] : [[name, serviceParameters[name]] as const],
+  );
   return {
     seq,
     attempt,
@@ -86,16 +90,7 @@ export function toTurnRestartData(turn: PersistableTurn, seq: number): TurnResta
       ...(tenant === undefined ? {} : { tenant }),
       ...(metadata === undefined ? {} : { metadata }),
     },
-    service: {
-      ...(version === undefined ? {} : { version }),
-      ...(extensions === undefined ? {} : { extensions }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-      ...(tracestate === undefined ? {} : { tracestate }),
-      ...(requestTraceparent === undefined ? {} : { requestTraceparent }),
-      ...(parentTask === undefined ? {} : { parentTask }),
-      ...(needsTask === undefined ? {} : { needsTask }),
-      ...(isStreaming ? { isStreaming } : {}),
-    },
+    service: Object.fromEntries(service),
     ...(caller.choseTenant ? { choseTenant: true } : {}),
     ...(caller.contextScope ? { contextScope: caller.contextScope } : {}),
     ...(span ? { runTraceparent: span.traceparent } : {}),
@@ -164,7 +159,7 @@ export function toQueuedTurnData(
   turn: PersistableTurn & { readonly message: Message },
   position: number,
 ): QueuedTurnData {
-  const { seq: _seq, attempt: _attempt, ...data } = toTurnRestartData(turn, 0);
+  const { seq: _seq, attempt: _attempt, ...data } = toTurnRestartData(turn);
   const webhook = turn.request.configuration?.taskPushNotificationConfig;
   return { position, message: turn.message, ...data, ...(webhook ? { webhook } : {}) };
 }
@@ -180,4 +175,34 @@ export function restoreQueuedRequest({ message, request, service, webhook }: Que
     request: { ...request, configuration, message },
     serviceParameters: { ...service, needsTask: true },
   };
+}
+
+/**
+ * Rewrites the artifact events of a restarted turn. An earlier attempt may have left partial artifacts in
+ * the task. The first event for an artifact therefore restores the artifact's content from the start of the
+ * turn and adds the new parts.
+ */
+export class RestartedTurnArtifactRewriter {
+  readonly #initialTask: Task;
+  readonly #seenArtifactIds = new Set<string>();
+
+  /** `initialTask` is the task at the start of the turn. */
+  constructor(initialTask: Task) {
+    this.#initialTask = initialTask;
+  }
+
+  /** Returns the event to store for the current attempt at the turn. */
+  rewriteArtifactEvent(event: TaskEvent): TaskEvent {
+    if (!("artifactUpdate" in event)) return event;
+    const { append, ...update } = event.artifactUpdate;
+    const { artifactId } = update.artifact;
+    const isFirst = !this.#seenArtifactIds.has(artifactId);
+    this.#seenArtifactIds.add(artifactId);
+    if (!append || !isFirst) return event;
+    const grown = fold(copyTask(this.#initialTask), event);
+    const artifact = isEventRefusal(grown)
+      ? undefined
+      : grown.artifacts?.find((one) => one.artifactId === artifactId);
+    return artifact ? { artifactUpdate: { ...update, artifact } } : event;
+  }
 }

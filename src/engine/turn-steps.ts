@@ -1,5 +1,6 @@
 import { computeSha256Hex } from "../base/data-structures/index.ts";
 import type { Clock } from "./clock.ts";
+import { createTurnEndedError } from "./task-errors.ts";
 import type { FinishedStep } from "./task-store.ts";
 
 const IDEMPOTENCY_KEY_DIGITS = 32;
@@ -21,83 +22,73 @@ export interface StepExecution {
 }
 
 /** The turn whose steps are executed. */
-export interface TurnOfSteps {
-  readonly taskId: string;
+interface TurnOfSteps {
+  readonly task: { readonly taskId: string };
   /** Sequence number of the turn's message. */
   readonly seq: number;
   readonly attempt: number;
   readonly signal: AbortSignal;
-  /** Throws an error if the server ignores the agent's further output. */
-  assertAcceptsSteps(): void;
+  /** True if the server ignores the agent's further output. */
+  readonly hasEnded: boolean;
   /** Resolves when the finished steps of the turn are durable, as far as the turn can be attempted again. */
   commitSteps(): Promise<void>;
-}
-
-/** Finished steps that the active task commits. */
-export interface UncommittedSteps {
-  /** Returns the finished steps that the store does not have. Each step is returned once. */
-  takeUnstored(): readonly FinishedStep[];
-  /** Called when the store has deleted the steps although the turn continues. */
-  markAllUnstored(): void;
 }
 
 /**
  * The steps of one turn. A step is executed once: a later attempt at the turn, and a second call in the same attempt,
  * receive the stored result (E18). Errors are not stored.
  */
-export class TurnSteps implements UncommittedSteps {
+export class TurnSteps {
   readonly #finished = new Map<string, FinishedStep>();
   readonly #unstored = new Set<FinishedStep>();
   /** Steps whose function is running, or whose result is not durable. */
   readonly #running = new Map<string, Promise<FinishedStep>>();
+  readonly #turn: TurnOfSteps;
   #totalLength = 0;
 
   /** `stored` contains the steps that earlier attempts have finished. */
-  constructor(stored: readonly FinishedStep[] = []) {
+  constructor(turn: TurnOfSteps, stored: readonly FinishedStep[] = []) {
+    this.#turn = turn;
     for (const step of stored) this.#addFinished(step);
   }
 
   /** Resolves with the result of the step `key`, which `execute` returns if no attempt has finished the step. */
-  async executeOnce<T>(
-    key: string,
-    execute: (step: StepExecution) => T | PromiseLike<T>,
-    turn: TurnOfSteps,
-  ): Promise<T> {
+  async executeOnce<T>(key: string, execute: (step: StepExecution) => T | PromiseLike<T>): Promise<T> {
     assertValidStepKey(key);
     if (typeof execute !== "function")
       throw new TypeError(
         `"execute" of run.once(${JSON.stringify(key)}, execute) is not a function; pass a function, such as async () => 1.`,
       );
-    const step = await (this.#running.get(key) ?? this.#finished.get(key) ?? this.#start(key, execute, turn));
+    const step = await (this.#running.get(key) ?? this.#finished.get(key) ?? this.#start(key, execute));
     return decodeStepResult(step.json) as T;
   }
 
-  #start(key: string, execute: (step: StepExecution) => unknown, turn: TurnOfSteps): Promise<FinishedStep> {
-    const running = this.#executeAndCommit(key, execute, turn).finally(() => this.#running.delete(key));
+  #start(key: string, execute: (step: StepExecution) => unknown): Promise<FinishedStep> {
+    const running = this.#executeAndCommit(key, execute).finally(() => this.#running.delete(key));
     this.#running.set(key, running);
     return running;
   }
 
-  async #executeAndCommit(
-    key: string,
-    execute: (step: StepExecution) => unknown,
-    turn: TurnOfSteps,
-  ): Promise<FinishedStep> {
-    turn.assertAcceptsSteps();
-    turn.signal.throwIfAborted();
-    const { taskId, seq: turnSeq, attempt, signal } = turn;
-    const idempotencyKey = createIdempotencyKey(taskId, turnSeq, key);
+  async #executeAndCommit(key: string, execute: (step: StepExecution) => unknown): Promise<FinishedStep> {
+    this.#assertTurnAcceptsSteps();
+    const { task, seq: turnSeq, attempt, signal } = this.#turn;
+    signal.throwIfAborted();
+    const idempotencyKey = createIdempotencyKey(task.taskId, turnSeq, key);
     const result = await execute({ idempotencyKey, attempt, signal });
     const step = { turnSeq, key, json: encodeStepResult(key, result) };
     if (this.#totalLength + step.json.length > MAX_TOTAL_LENGTH)
       throw new RangeError(
         `The steps of the turn exceed ${MAX_TOTAL_LENGTH} characters at ${JSON.stringify(key)}; return smaller results.`,
       );
-    turn.assertAcceptsSteps();
+    this.#assertTurnAcceptsSteps();
     this.#addFinished(step);
     this.#unstored.add(step);
-    await turn.commitSteps();
+    await this.#turn.commitSteps();
     return step;
+  }
+
+  #assertTurnAcceptsSteps(): void {
+    if (this.#turn.hasEnded) throw createTurnEndedError(this.#turn.task.taskId);
   }
 
   #addFinished(step: FinishedStep): void {
@@ -105,12 +96,14 @@ export class TurnSteps implements UncommittedSteps {
     this.#totalLength += step.key.length + step.json.length;
   }
 
+  /** Returns the finished steps that the store does not have. Each step is returned once. */
   takeUnstored(): readonly FinishedStep[] {
     const unstored = [...this.#unstored];
     this.#unstored.clear();
     return unstored;
   }
 
+  /** Called when the store has deleted the steps although the turn continues. */
   markAllUnstored(): void {
     for (const step of this.#finished.values()) this.#unstored.add(step);
   }

@@ -23,8 +23,13 @@ import type { FinishedStep, TaskStore } from "./task-store.ts";
 import { sleepUntil, TurnSteps } from "./turn-steps.ts";
 import type { TurnTimer, TurnWatch } from "./turn-limits.ts";
 import { toTaskEventFromAgent } from "./to-task-event.ts";
-import { excuseAttempt, joinGroup, toTurnRestartData, type TurnRestartData } from "./turn-restart-data.ts";
-import type { RestartedTurnArtifactRewriter } from "./turn-start.ts";
+import {
+  excuseAttempt,
+  joinGroup,
+  toTurnRestartData,
+  type TurnRestartData,
+  type RestartedTurnArtifactRewriter,
+} from "./turn-restart-data.ts";
 
 /**
  * Time in milliseconds after which a suspended attempt ends. Meanwhile, the node receives the requests that have started
@@ -85,7 +90,7 @@ export interface TurnDependencies {
   /** Called before an agent starts. */
   readonly onRunStart: () => void;
   /** Creates the run that the agent of a turn receives. `startTask` is the task at the start of the turn. */
-  readonly createRun: (turn: Turn, task: TaskOfTurn, startTask: Task) => Run;
+  readonly createRun: (turn: Turn, startTask: Task) => Run;
 }
 
 /** The active task to which a turn writes. */
@@ -103,12 +108,14 @@ export interface TaskOfTurn {
   writeStatus(state: TaskState, text?: string): TaskEvent;
   /** Returns `undefined` while the agent can continue, or a promise that resolves when the agent can continue. */
   waitForCapacity(): Promise<void> | undefined;
-  waitForCommit(): Promise<void>;
-  commitSteps(steps: TurnSteps): Promise<void>;
+  /** Resolves once all accepted changes are committed. */
+  waitUntilCommitted(): Promise<void>;
+  /** Commits the finished steps of the current turn. */
+  commitSteps(): Promise<void>;
   /** Persists the turn in a separate commit, because its start has no event. */
-  commitTurnStart(turn: TurnRestartData, steps: TurnSteps | undefined): void;
+  commitTurnStart(turn: TurnRestartData): void;
   /** Persists the turn in the next commit. */
-  persistTurn(turn: TurnRestartData | undefined, steps: TurnSteps | undefined): void;
+  persistTurn(turn: TurnRestartData | undefined): void;
   reportError(error: unknown, errorId?: string): void;
   /** Called when the agent of the turn has ended, or when its further output is ignored. */
   onTurnEnd(turn: Turn): void;
@@ -160,7 +167,6 @@ export class Turn {
   /** The traced attempt before this attempt. */
   earlierRun: EarlierRun | undefined;
   readonly #context: TurnDependencies;
-  /** The task, once the turn counts as a working agent or has a span. */
   #task: TaskOfTurn | undefined;
   #isCounted = false;
   /** The agent of the turn since the start of the turn, even if the engine replaces its agent. */
@@ -200,6 +206,16 @@ export class Turn {
     this.excusedAttempts = excusedAttempts;
     this.groupSize = groupSize;
     this.outlivedRuns = outlivedRuns;
+  }
+
+  /** The task that the turn writes. The task sets itself when it becomes the task of the turn. */
+  get task(): TaskOfTurn {
+    if (!this.#task) throw new Error("The turn has no task yet.");
+    return this.#task;
+  }
+
+  set task(task: TaskOfTurn) {
+    this.#task = task;
   }
 
   /** True if the agent has finished or its output is ignored. */
@@ -243,6 +259,11 @@ export class Turn {
     return this.#abortController.signal;
   }
 
+  /** Sequence number of the turn's message. A turn without a start point creates its task. */
+  get seq(): number {
+    return this.startPoint?.seq ?? 1;
+  }
+
   get isAborted(): boolean {
     return this.#abortController?.signal.aborted ?? false;
   }
@@ -255,7 +276,13 @@ export class Turn {
   }
 
   get steps(): TurnSteps {
-    return (this.#steps ??= new TurnSteps());
+    return (this.#steps ??= new TurnSteps(this));
+  }
+
+  /** Commits the finished steps. Without a persisted turn, no later attempt needs the steps. */
+  async commitSteps(): Promise<void> {
+    this.noteProgress();
+    if (this.isPersisted) await this.withoutTimer(() => this.task.commitSteps());
   }
 
   /** Returns the steps of the turn, or `undefined` if the turn has no steps yet. */
@@ -265,17 +292,17 @@ export class Turn {
 
   /** Restores the steps that earlier attempts at the turn have finished. */
   restoreSteps(stored: readonly FinishedStep[]): void {
-    if (stored.length > 0) this.#steps = new TurnSteps(stored);
+    if (stored.length > 0) this.#steps = new TurnSteps(this, stored);
   }
 
-  /** Returns the data with which a later process continues the turn, which began at the sequence number `seq`. */
-  toRestartData(seq: number): TurnRestartData {
-    return toTurnRestartData(this, seq);
+  /** Returns the data with which a later process continues the turn. */
+  toRestartData(): TurnRestartData {
+    return toTurnRestartData(this);
   }
 
   /** Counts and traces the turn as a working agent until the turn ends. */
-  begin(task: TaskOfTurn): void {
-    this.#startSpan(task);
+  begin(): void {
+    this.#startSpan();
     if (this.#hasEnded) return;
     this.#isCounted = true;
     this.#context.committer.incrementWorkingAgents();
@@ -285,15 +312,14 @@ export class Turn {
    * Starts the span of the turn, which ends with the turn. A turn whose span cannot start continues without a span,
    * because traces must not affect tasks.
    */
-  #startSpan(task: TaskOfTurn): void {
-    this.#task = task;
+  #startSpan(): void {
     const { runTracing, clock, observer } = this.#context;
     if (!runTracing || this.span || this.#hasEnded) return;
     try {
-      this.span = runTracing.startRun(this, task);
+      this.span = runTracing.startRun(this, this.task);
       if (this.isPersisted) this.spanStartedAt = clock.now();
     } catch (error) {
-      observer.onError?.({ where: "telemetry", error, taskId: task.taskId });
+      observer.onError?.({ where: "telemetry", error, taskId: this.task.taskId });
     }
   }
 
@@ -313,20 +339,21 @@ export class Turn {
   }
 
   /** Returns a function that reports mistakes of the agent, or `undefined` if nothing observes warnings. */
-  findWarningReporter({ taskId }: TaskOfTurn): Run["reportWarning"] {
+  findWarningReporter(): Run["reportWarning"] {
     const { observer } = this.#context;
+    const { taskId } = this.task;
     return observer.onWarning && ((message) => observer.onWarning?.({ where: "agent", message, taskId }));
   }
 
   /** Starts the agent in the span of the turn. `startTask` is the task at the start of the turn. */
-  startAgent(task: TaskOfTurn, startTask: Task): StartedAgentIterator {
-    this.#startSpan(task);
-    return this.runInSpan(() => this.#startAgent(task, startTask));
+  startAgent(startTask: Task): StartedAgentIterator {
+    this.#startSpan();
+    return this.runInSpan(() => this.#startAgent(startTask));
   }
 
-  #startAgent(task: TaskOfTurn, startTask: Task): StartedAgentIterator {
-    this.#timer = this.#context.turnWatch.start(this.agent, (reason) => this.#stopAtLimit(task, reason));
-    const output = this.agent.execute(this.#context.createRun(this, task, startTask));
+  #startAgent(startTask: Task): StartedAgentIterator {
+    this.#timer = this.#context.turnWatch.start(this.agent, (reason) => this.#stopAtLimit(reason));
+    const output = this.agent.execute(this.#context.createRun(this, startTask));
     const events = this.serviceParameters.needsTask ? withRepliesAsCompletedStatus(output) : output;
     return { iterator: events[Symbol.asyncIterator]() };
   }
@@ -340,12 +367,13 @@ export class Turn {
    * Runs the agent until it ends. `startTask` is the task at the start of the turn. `output` is the output of an agent
    * that has already started.
    */
-  run(task: TaskOfTurn, startTask: Task, output?: StartedAgentIterator): void {
-    this.#agentEnd = this.#run(task, startTask, output);
+  run(startTask: Task, output?: StartedAgentIterator): void {
+    this.#agentEnd = this.#run(startTask, output);
   }
 
   /** Never rejects. If the end of the turn cannot be written, recovery settles the task. */
-  async #run(task: TaskOfTurn, startTask: Task, output: StartedAgentIterator | undefined): Promise<void> {
+  async #run(startTask: Task, output: StartedAgentIterator | undefined): Promise<void> {
+    const { task } = this;
     const { agent, otherNodes } = this.#context;
     try {
       // An agent with output has already entered its context.
@@ -356,26 +384,27 @@ export class Turn {
       if (predecessorEnd) await predecessorEnd;
       if (this.#hasEnded) return;
       this.#context.onRunStart();
-      this.#reportRun(task, "begin");
+      this.#reportRun("begin");
       try {
         if (predecessorEnd || mustWaitForLease) this.signal.throwIfAborted();
-        await this.runInSpan(() => this.#writeOutput(task, output ?? this.#startAgent(task, startTask)));
-        this.#writeFinalState(task);
+        await this.runInSpan(() => this.#writeOutput(output ?? this.#startAgent(startTask)));
+        this.#writeFinalState();
       } catch (error) {
         this.#agentError = error;
-        this.#writeFailure(task, error);
+        this.#writeFailure(error);
       }
-      this.#reportRun(task, "end");
+      this.#reportRun("end");
       task.onTurnEnd(this);
     } catch (error) {
       task.onCommitFailed(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
-  #reportRun({ scope, taskId, contextId, state }: TaskOfTurn, phase: "begin" | "end"): void {
+  #reportRun(phase: "begin" | "end"): void {
     const { observer } = this.#context;
     // The trace ids of a run are created on first use.
     if (!observer.onRun) return;
+    const { scope, taskId, contextId, state } = this.task;
     const { attempt, span, serviceParameters } = this;
     const { parentTask } = serviceParameters;
     const run = { scope, taskId, contextId, attempt, traceparent: span?.traceparent, parentTask };
@@ -387,14 +416,14 @@ export class Turn {
    * Writes the agent's events until the agent ends or its output is ignored. If the store cannot commit
    * events fast enough, the agent waits.
    */
-  async #writeOutput(task: TaskOfTurn, { iterator, firstResult }: StartedAgentIterator): Promise<void> {
+  async #writeOutput({ iterator, firstResult }: StartedAgentIterator): Promise<void> {
     let ended = false;
     try {
       let step = firstResult ?? (await iterator.next());
       while (!step.done) {
         if (this.#isFenced) return;
-        this.#writeEvent(task, step.value);
-        const capacity = task.waitForCapacity();
+        this.#writeEvent(step.value);
+        const capacity = this.task.waitForCapacity();
         if (capacity) await this.withoutTimer(() => capacity);
         step = await iterator.next();
       }
@@ -402,16 +431,17 @@ export class Turn {
     } finally {
       // Close an iterator that is abandoned before its end. Only an aborted turn waits for it, because `cancelGraceMs`
       // limits the wait, and another node may continue the turn.
-      const closing = ended ? undefined : this.closeIterator(task, iterator);
+      const closing = ended ? undefined : this.closeIterator(iterator);
       if (this.isAborted) await closing;
     }
   }
 
-  #writeEvent(task: TaskOfTurn, yielded: AgentEvent): void {
+  #writeEvent(yielded: AgentEvent): void {
+    const { task } = this;
     const converted = toTaskEventFromAgent(task, yielded, this.#context.generateId);
     const event = this.artifactRestart?.rewriteArtifactEvent(converted) ?? converted;
     this.#timer?.noteProgress();
-    if (this.#isRepeatedWorkingStatus(task, event)) return;
+    if (this.#isRepeatedWorkingStatus(event)) return;
     const refusal = task.writeAgentEvent(event);
     if (refusal) {
       const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
@@ -437,24 +467,30 @@ export class Turn {
   }
 
   /** Returns true if the turn starts with a WORKING status although the task is already WORKING. */
-  #isRepeatedWorkingStatus({ state }: TaskOfTurn, event: TaskEvent): boolean {
+  #isRepeatedWorkingStatus(event: TaskEvent): boolean {
     if (this.#lastState !== undefined || !("statusUpdate" in event)) return false;
     if (this.startPoint?.seq === 1 && this.attempt === 1) return false;
     const { status, metadata } = event.statusUpdate;
-    return status.state === "TASK_STATE_WORKING" && state === status.state && !status.message && !metadata;
+    return (
+      status.state === "TASK_STATE_WORKING" &&
+      this.task.state === status.state &&
+      !status.message &&
+      !metadata
+    );
   }
 
   /** Closes the agent's iterator and reports errors to the observer. */
-  async closeIterator(task: TaskOfTurn, iterator: StartedAgentIterator["iterator"]): Promise<void> {
+  async closeIterator(iterator: StartedAgentIterator["iterator"]): Promise<void> {
     try {
       await iterator.return?.();
     } catch (error) {
-      task.reportError(error);
+      this.task.reportError(error);
     }
   }
 
   /** Writes the final state of the task if the agent did not set a final state. */
-  #writeFinalState(task: TaskOfTurn): void {
+  #writeFinalState(): void {
+    const { task } = this;
     const { state } = task;
     if (this.#isFenced || !state || isTerminal(state)) return;
     if (this.cancelMetadata) task.writeStatus("TASK_STATE_CANCELED");
@@ -467,78 +503,74 @@ export class Turn {
       task.writeStatus(this.isInterrupted ? "TASK_STATE_INPUT_REQUIRED" : "TASK_STATE_COMPLETED");
   }
 
-  #writeFailure(task: TaskOfTurn, thrown: unknown): void {
+  #writeFailure(thrown: unknown): void {
+    const { task } = this;
     const { state } = task;
     const isStopped = this.cancelMetadata || this.limitReason || this.stopReason || this.isInterrupted;
-    if (isStopped) this.#writeFinalState(task);
+    if (isStopped) this.#writeFinalState();
     else if (this.#isFenced || !state || isTerminal(state)) task.reportError(thrown);
-    else task.writeStatus("TASK_STATE_FAILED", this.#buildFailureText(task, thrown));
+    else task.writeStatus("TASK_STATE_FAILED", this.#buildFailureText(thrown));
   }
 
   /**
    * Returns the failure message for the caller. The caller receives the message of an `A2AError`. The
    * message of any other error appears only in the server's log.
    */
-  #buildFailureText(task: TaskOfTurn, thrown: unknown): string {
+  #buildFailureText(thrown: unknown): string {
     const errorId = generateErrorId(this.#context.generateId);
-    task.reportError(thrown, errorId);
+    this.task.reportError(thrown, errorId);
     return thrown instanceof A2AError
       ? thrown.message
       : `The agent failed. The server's log has the cause under error id ${errorId}.`;
   }
 
   /**
-   * Runs the next attempt at a turn that began at the sequence number `seq`. `wakeAt` is the time of a suspended turn,
-   * in milliseconds since 1970. If only this process can open the store, the attempt begins at that time. Resolves once
+   * Runs the next attempt at a turn. `wakeAt` is the time of a suspended turn, in milliseconds since 1970. If only this process can open the store, the attempt begins at that time. Resolves once
    * the attempt has begun, or waits for its time.
    */
-  async runNextAttempt(task: TaskOfTurn, seq: number, startTask: Task, wakeAt: number): Promise<void> {
+  async runNextAttempt(startTask: Task, wakeAt: number): Promise<void> {
     const { clock, isShared } = this.#context;
-    if (wakeAt <= clock.now() || isShared) return await this.#beginNextAttempt(task, seq, startTask);
+    if (wakeAt <= clock.now() || isShared) return await this.#beginNextAttempt(startTask);
     this.wakeAt = wakeAt;
     this.endAdmission();
-    this.#agentEnd = this.#sleepAndRunNextAttempt(wakeAt, task, seq, startTask);
+    this.#agentEnd = this.#sleepAndRunNextAttempt(wakeAt, startTask);
   }
 
   /**
    * Starts the agent once the store has recorded the attempt. The number of attempts is therefore limited even if the
    * turn crashes the server process.
    */
-  async #beginNextAttempt(task: TaskOfTurn, seq: number, startTask: Task): Promise<void> {
-    this.begin(task);
-    const restartData = this.toRestartData(seq);
-    if (this.attempt === 1) task.commitTurnStart(restartData, this.#steps);
+  async #beginNextAttempt(startTask: Task): Promise<void> {
+    const { task } = this;
+    this.begin();
+    const restartData = this.toRestartData();
+    if (this.attempt === 1) task.commitTurnStart(restartData);
     else {
       task.writeStatus("TASK_STATE_WORKING");
-      task.persistTurn(restartData, this.#steps);
+      task.persistTurn(restartData);
     }
-    await task.waitForCommit();
-    if (!this.#hasEnded) this.run(task, startTask);
+    await task.waitUntilCommitted();
+    if (!this.#hasEnded) this.run(startTask);
   }
 
   /** Persists that other suspect turns start while this turn is running, which has started alone. */
-  joinGroup(task: TaskOfTurn): void {
+  joinGroup(): void {
     if (this.groupSize !== 1 || this.#hasEnded || !this.startPoint) return;
     Object.assign(this, joinGroup(this));
-    task.commitTurnStart(this.toRestartData(this.startPoint.seq), this.#steps);
+    this.task.commitTurnStart(this.toRestartData());
   }
 
-  async #sleepAndRunNextAttempt(
-    wakeAt: number,
-    task: TaskOfTurn,
-    seq: number,
-    startTask: Task,
-  ): Promise<void> {
+  async #sleepAndRunNextAttempt(wakeAt: number, startTask: Task): Promise<void> {
     try {
       await sleepUntil(wakeAt, this.#context.clock, this.signal);
     } catch (error) {
-      this.#writeFailure(task, error);
-      task.onTurnEnd(this);
+      this.#writeFailure(error);
+      this.task.onTurnEnd(this);
       return;
     }
     this.wakeAt = undefined;
     // The task reports a commit that fails, and ends the turn.
-    await this.#beginNextAttempt(task, seq, startTask).catch(() => {});
+    await this.#beginNextAttempt(startTask).catch(() => {});
   }
 
   /**
@@ -546,19 +578,19 @@ export class Turn {
    * open the store, the turn no longer counts as a running agent. If several nodes share the store, the attempt ends
    * after a second, so that any node can continue the turn. Returns a function that ends the suspension.
    */
-  suspend(task: TaskOfTurn, wakeAt: number): () => void {
+  suspend(wakeAt: number): () => void {
     const { clock, store, isShared } = this.#context;
     const isShort = wakeAt - clock.now() <= SUSPENDED_ATTEMPT_MS;
     if (!this.isPersisted || !store.isDurable || !this.startPoint || isShort) return () => {};
     this.wakeAt = wakeAt;
     const cancelTimer = isShared
-      ? clock.schedule(SUSPENDED_ATTEMPT_MS, () => this.#endSuspendedAttempt(task))
+      ? clock.schedule(SUSPENDED_ATTEMPT_MS, () => this.#endSuspendedAttempt())
       : (): void => {};
     if (!isShared) {
       this.endAdmission();
       // The end of the process during the suspension does not count as a failed attempt.
-      const suspended = { ...excuseAttempt(this.toRestartData(this.startPoint.seq)), wakeAt };
-      task.commitTurnStart(suspended, this.#steps);
+      const suspended = { ...excuseAttempt(this.toRestartData()), wakeAt };
+      this.task.commitTurnStart(suspended);
     }
     return () => {
       cancelTimer();
@@ -568,24 +600,24 @@ export class Turn {
   }
 
   /** Ends the attempt at a suspended turn, unless messages wait for the turn on this node. */
-  #endSuspendedAttempt(task: TaskOfTurn): void {
-    const { state } = task;
+  #endSuspendedAttempt(): void {
+    const { state, queuedTurnCount } = this.task;
     const isStopping = this.#hasEnded || this.isAborted;
-    const hasQueue = task.queuedTurnCount > 0;
-    if (isStopping || hasQueue || !state || state === "TASK_STATE_INPUT_REQUIRED") return;
+    if (isStopping || queuedTurnCount > 0 || !state || state === "TASK_STATE_INPUT_REQUIRED") return;
     this.stopReason = "The turn is suspended.";
-    this.stop(task, this.stopReason, this.#context.cancelGraceMs);
+    this.stop(this.stopReason, this.#context.cancelGraceMs);
   }
 
   /**
    * Signals the agent to stop. If the agent does not stop within `graceMs`, the turn ends, and the agent's later output
    * is ignored (E8).
    */
-  stop(task: TaskOfTurn, reason: string, graceMs: number): void {
+  stop(reason: string, graceMs: number): void {
+    const { task } = this;
     this.abort(reason);
     const cancelTimer = this.#context.clock.schedule(graceMs, () => {
       if (this.limitReason && task.state === undefined) return this.abandonFirstEvent?.();
-      this.#writeFinalState(task);
+      this.#writeFinalState();
       this.#isFenced = true;
       task.onTurnEnd(this);
     });
@@ -593,11 +625,11 @@ export class Turn {
   }
 
   /** Stops an agent that has exceeded a time limit. */
-  #stopAtLimit(task: TaskOfTurn, reason: string): void {
+  #stopAtLimit(reason: string): void {
     if (this.#hasEnded || this.isAborted) return;
     this.limitReason = reason;
-    this.#context.observer.onWarning?.({ where: "agent", message: reason, taskId: task.taskId });
-    this.stop(task, reason, this.#context.cancelGraceMs);
+    this.#context.observer.onWarning?.({ where: "agent", message: reason, taskId: this.task.taskId });
+    this.stop(reason, this.#context.cancelGraceMs);
   }
 
   /** Shows that the agent is working (E24). */

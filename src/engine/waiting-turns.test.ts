@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Deferred } from "../base/data-structures/index.ts";
+import { createNodeCooperation, type NodeStore } from "../cluster/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import { createTestLogAppend } from "../stores/task-event-logs.fixture.ts";
 import type { Task } from "../protocol/index.ts";
@@ -8,6 +9,7 @@ import {
   createProcessFixture,
   createTestChunkEvent,
   createTestTaskScopeForCaller,
+  FakeClock,
   flushEventLoopForTest,
   ScriptedAgent,
   workingTestEvent,
@@ -20,6 +22,8 @@ const scope = createTestTaskScopeForCaller(alice);
 
 /** A memory store whose waiting turns several nodes claim. */
 class SharedStore extends MemoryStore {
+  readonly nodes = { hasOtherNodes: false, holdsLeases: false } as NodeStore;
+
   constructor() {
     super();
     const leases = this.turns;
@@ -33,6 +37,15 @@ class SharedStore extends MemoryStore {
       },
     });
   }
+}
+
+/** Creates a node like a new process. */
+function createNode(
+  options: Parameters<typeof createProcessFixture>[0] & { store: SharedStore },
+): EngineFixture {
+  const clock = new FakeClock();
+  const nodeCooperation = createNodeCooperation({ store: options.store, clock });
+  return createProcessFixture({ ...options, clock, nodeCooperation });
 }
 
 /** Commits a turn that no node has started. */
@@ -58,7 +71,7 @@ describe.each(["fail", "restart", "resume"] as const)("an agent with afterRestar
   it("starts a turn that another node has accepted, as its first attempt [E9, E21]", async () => {
     const store = new SharedStore();
     await commitWaitingTurn(store);
-    const node = createProcessFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
+    const node = createNode({ store, agent: new ScriptedAgent({ afterRestart }) });
     await node.engine.open();
     const { run } = await node.agent.waitForRun(0);
     expect(run).toMatchObject({ attempt: 1, taskId: "t", message: { messageId: "m-t" } });
@@ -78,11 +91,11 @@ describe.each(["fail", "restart", "resume"] as const)("an agent with afterRestar
   it("starts an accepted turn once, unless a later attempt is allowed [E9, E21]", async () => {
     const store = new SharedStore();
     await commitWaitingTurn(store);
-    const killed = createProcessFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
+    const killed = createNode({ store, agent: new ScriptedAgent({ afterRestart }) });
     await killed.engine.open();
     await killed.agent.waitForRun(0);
     await flushEventLoopForTest();
-    const next = createProcessFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
+    const next = createNode({ store, agent: new ScriptedAgent({ afterRestart }) });
     await next.engine.open();
     await flushEventLoopForTest();
     expect(next.agent.runs).toHaveLength(afterRestart === "fail" ? 0 : 1);
@@ -93,7 +106,7 @@ describe.each(["fail", "restart", "resume"] as const)("an agent with afterRestar
 describe("a node that starts agents", () => {
   it("looks for waiting turns at the interval of the store [E21]", async () => {
     const store = new SharedStore();
-    const node = createProcessFixture({ store });
+    const node = createNode({ store });
     await node.engine.open();
     await commitWaitingTurn(store);
     await flushEventLoopForTest();
@@ -104,7 +117,7 @@ describe("a node that starts agents", () => {
 
   it("waits in startDueTurns for the turns that its poller has claimed and not started yet [E18, E21]", async () => {
     const store = new SharedStore();
-    const node = createProcessFixture({ store });
+    const node = createNode({ store });
     await node.engine.open();
     await commitWaitingTurn(store);
     // The claim of the poller has taken the turn in the store, but its result has not arrived.
@@ -132,7 +145,7 @@ describe("a node that starts agents", () => {
   it("claims only as many turns as it can run, and the next one when a turn ends [E14, E21]", async () => {
     const store = new SharedStore();
     for (const id of ["a", "b", "c"]) await commitWaitingTurn(store, id);
-    const [first, second] = [1, 1].map((runs) => createProcessFixture({ store, limits: { runs } }));
+    const [first, second] = [1, 1].map((runs) => createNode({ store, limits: { runs } }));
     await first?.engine.open();
     await flushEventLoopForTest();
     expect(first?.agent.runs).toHaveLength(1);
@@ -153,7 +166,7 @@ describe("a node that stops", () => {
     const agent = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "resume" });
     await commitWaitingTurn(store);
     for (let attempt = 1; attempt <= 4; attempt++) {
-      const node = createProcessFixture({ store, agent: agent(), limits: { turnAttempts: 2 } });
+      const node = createNode({ store, agent: agent(), limits: { turnAttempts: 2 } });
       await node.engine.open();
       const scripted = await node.agent.waitForRun(0);
       expect(scripted.run.attempt).toBe(attempt);
@@ -163,12 +176,12 @@ describe("a node that stops", () => {
       expect(await store.listUnfinished()).toMatchObject([{ turn: { attempt, excusedAttempts: attempt } }]);
     }
     for (const expected of [5, 6]) {
-      const killed = createProcessFixture({ store, agent: agent(), limits: { turnAttempts: 2 } });
+      const killed = createNode({ store, agent: agent(), limits: { turnAttempts: 2 } });
       await killed.engine.open();
       expect((await killed.agent.waitForRun(0)).run.attempt).toBe(expected);
       await flushEventLoopForTest();
     }
-    const last = createProcessFixture({ store, agent: agent(), limits: { turnAttempts: 2 } });
+    const last = createNode({ store, agent: agent(), limits: { turnAttempts: 2 } });
     await last.engine.open();
     expect(await getState(last)).toBe("TASK_STATE_FAILED");
   });

@@ -1,12 +1,6 @@
 import { LruCache } from "../base/data-structures/index.ts";
-import {
-  systemClock,
-  withSafeListeners,
-  type FollowedPosition,
-  type NodeHint,
-  type Observer,
-  type TaskScope,
-} from "../engine/index.ts";
+import { systemClock, withSafeListeners, type Observer, type TaskScope } from "../engine/index.ts";
+import type { FollowedPosition, NodeHint } from "../cluster/index.ts";
 import type { ServerStore, TaskOverviewEntry } from "./resolve-store.ts";
 
 /** Time in milliseconds between a hint and the read of the new events, in which further hints arrive. */

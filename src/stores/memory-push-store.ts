@@ -1,13 +1,12 @@
+import type { TaskScope, WebhookRegistration } from "../engine/index.ts";
 import type {
   ClaimedWebhooks,
   DueWebhookQuery,
   PushStore,
-  TaskScope,
   Webhook,
   WebhookProgress,
-  WebhookRegistration,
   WebhookRetries,
-} from "../engine/index.ts";
+} from "../webhooks/index.ts";
 import { isTerminal } from "../protocol/index.ts";
 import type { MemoryScopeData, MemoryTaskLog, MemoryWebhook } from "./memory-task-log.ts";
 

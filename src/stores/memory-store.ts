@@ -9,11 +9,11 @@ import type {
   TurnStore,
   TaskListPage,
   TaskListQuery,
-  PushStore,
   TaskScope,
   TaskStore,
   UnfinishedTask,
 } from "../engine/index.ts";
+import type { PushStore } from "../webhooks/index.ts";
 import type {
   DeletableTask,
   StoppedTaskQuery,

@@ -1,12 +1,6 @@
 import { countUtf8Bytes, type SlotReuseMap } from "../base/data-structures/index.ts";
-import type {
-  FinishedStep,
-  LogAppend,
-  QueuedTurnData,
-  TaskScope,
-  TurnRestartData,
-  Webhook,
-} from "../engine/index.ts";
+import type { FinishedStep, LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
+import type { Webhook } from "../webhooks/index.ts";
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { LogLines } from "./logged-events.ts";
 import type { MemoryTaskListIndex } from "./memory-task-list-index.ts";

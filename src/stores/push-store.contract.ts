@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ClaimedWebhooks, PushStore, TaskScope, Webhook, WebhookRegistration } from "../engine/index.ts";
+import type { TaskScope, WebhookRegistration } from "../engine/index.ts";
+import type { ClaimedWebhooks, PushStore, Webhook } from "../webhooks/index.ts";
 import {
   aliceTestTaskScope,
   createTestLogAppend,

@@ -1,15 +1,13 @@
-import type {
-  StoreGauges,
-  TaskListCursor,
-  TaskScope,
-  TaskStore,
-  SessionRepository,
-} from "../engine/index.ts";
+import type { SharedTaskStore } from "../cluster/index.ts";
+import type { PushStore } from "../webhooks/index.ts";
+import type { StoreGauges, TaskListCursor, TaskScope, SessionRepository } from "../engine/index.ts";
 import type { TaskDeletionStore } from "./task-deletion-store.ts";
 import type { TaskState } from "../protocol/index.ts";
 
 /** A task store with the ports that a server uses for operators, retention, and sessions. Every port is optional. */
-export interface ServerStore extends TaskStore {
+export interface ServerStore extends SharedTaskStore {
+  /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
+  readonly pushStore?: PushStore;
   /**
    * Storage for the sessions of agent frameworks in the database of the tasks. Without this member, sessions need a
    * separate storage.

@@ -1,4 +1,5 @@
-import type { TaskScope, TurnRestartData, UnfinishedTask, Webhook } from "../engine/index.ts";
+import type { TaskScope, TurnRestartData, UnfinishedTask } from "../engine/index.ts";
+import type { Webhook } from "../webhooks/index.ts";
 import type { DeletableTask } from "./task-deletion-store.ts";
 import type { PushSecretCipher, SealedPushConfig } from "./push-secret-cipher.ts";
 import { toScope } from "./task-owner-scope-key.ts";

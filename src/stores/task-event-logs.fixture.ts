@@ -1,6 +1,7 @@
 /** Creates task logs for store tests, both fixed and random. */
 import * as fc from "fast-check";
-import type { LogAppend, PushStore, StoredTask, TaskScope, TaskStore, Webhook } from "../engine/index.ts";
+import type { LogAppend, StoredTask, TaskScope, TaskStore } from "../engine/index.ts";
+import type { PushStore, Webhook } from "../webhooks/index.ts";
 import {
   fold,
   isEventRefusal,

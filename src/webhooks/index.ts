@@ -15,3 +15,4 @@ export { createEnginePushOptions, type WebhookValidator } from "./push-config-op
 export type { PushLimits } from "./push-limits.ts";
 export type { RetryPolicy } from "./retry-policy.ts";
 export { getWebhookOwner } from "./webhook-delivery.ts";
+export type * from "./push-store.ts";

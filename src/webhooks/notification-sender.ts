@@ -1,5 +1,5 @@
 import type { LogEvent, Task } from "../protocol/index.ts";
-import type { Webhook } from "../engine/index.ts";
+import type { Webhook } from "./push-store.ts";
 
 /** An event to deliver to a webhook. */
 export interface WebhookNotification {

@@ -19,7 +19,8 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "../engine/engine.fixture.ts";
-import type { Caller, PushDeliveryReport, Webhook, WebhookProgress } from "../engine/index.ts";
+import type { Caller, PushDeliveryReport } from "../engine/index.ts";
+import type { Webhook, WebhookProgress } from "./push-store.ts";
 import type { DeliveryResult, WebhookNotification } from "./notification-sender.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
 import { createEnginePushOptions } from "./push-config-operations.ts";

@@ -9,11 +9,9 @@ import {
   type TaskStore,
   type PushOutbox,
   type TaskWithPossibleWebhooks,
-  type PushStore,
-  type Webhook,
-  type WebhookProgress,
   type WebhookRegistration,
 } from "../engine/index.ts";
+import type { PushStore, Webhook, WebhookProgress } from "./push-store.ts";
 import { DeliverySlots } from "./delivery-slots.ts";
 import type { NotificationSender, DeliveryFailure } from "./notification-sender.ts";
 import { resolvePushLimits, type PushLimits } from "./push-limits.ts";

@@ -18,12 +18,11 @@ import {
   createPageTokenError,
   type ServiceParameters,
   DEFAULT_REQUEST_A2A_VERSION,
-  type Webhook,
   type PushConfigOperations,
-  type PushStore,
   type EnginePushOptions,
   type IdGenerator,
 } from "../engine/index.ts";
+import type { Webhook, PushStore } from "./push-store.ts";
 import type { Outbox } from "./outbox.ts";
 import { getWebhookOwner } from "./webhook-delivery.ts";
 

@@ -1,11 +1,6 @@
 import { copyTask, fold, isEventRefusal, isTerminal, type LogEvent, type Task } from "../protocol/index.ts";
-import {
-  type TaskScope,
-  readLog,
-  type TaskStore,
-  type Webhook,
-  type WebhookProgress,
-} from "../engine/index.ts";
+import { type TaskScope, readLog, type TaskStore } from "../engine/index.ts";
+import type { Webhook, WebhookProgress } from "./push-store.ts";
 import type { DeliveryResult, DeliveryFailure, WebhookNotification } from "./notification-sender.ts";
 
 /**

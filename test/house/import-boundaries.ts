@@ -76,6 +76,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       protocol: "whole",
       "base/usage-checks": "whole",
       engine: "types",
+      cluster: "types",
+      webhooks: "types",
     },
     packages: ["pg"],
     allowsNode: true,

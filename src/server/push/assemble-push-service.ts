@@ -1,8 +1,10 @@
-import type { EnginePushOptions, Observer, TaskStore } from "../../engine/index.ts";
+import type { EnginePushOptions, Observer } from "../../engine/index.ts";
+import type { ServerStore } from "../../stores/index.ts";
 import {
   createEnginePushOptions,
   type NotificationSender,
   Outbox,
+  type PushStore,
   type WebhookValidator,
 } from "../../webhooks/index.ts";
 import { assertKnownPushOptions, type PushOptions } from "../server-options.ts";
@@ -37,7 +39,7 @@ export interface PushTransportOptions {
  */
 export function assemblePushService(
   options: PushOptions | false,
-  store: TaskStore,
+  store: ServerStore,
   observer: Observer,
   createTransport: (guard: WebhookUrlGuard, options: PushTransportOptions) => PushTransport,
 ): PushService | undefined {
@@ -62,7 +64,7 @@ export function assemblePushService(
     sign: signer?.sign,
   });
   const outbox = new Outbox({
-    store: store as TaskStore & { pushStore: NonNullable<TaskStore["pushStore"]> },
+    store: store as ServerStore & { pushStore: PushStore },
     deliver: transport.deliver,
     observer,
     ...(retry ? { retry } : {}),

@@ -1,13 +1,13 @@
 import type {
   AppendRefusal,
   LogAppend,
-  PushStore,
   StoredTask,
   TurnStore,
   TaskListPage,
   TaskListQuery,
   TaskScope,
 } from "../../engine/index.ts";
+import type { PushStore } from "../../webhooks/index.ts";
 import type { TaskDeletionStore } from "../task-deletion-store.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";

@@ -1,4 +1,4 @@
-import type { NodeHint } from "../../engine/index.ts";
+import type { NodeHint } from "../../cluster/index.ts";
 
 /** Maximum size of a payload in bytes. PostgreSQL accepts less than 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7900;

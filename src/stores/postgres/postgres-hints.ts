@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client, Notification } from "pg";
 import { Deferred } from "../../base/data-structures/index.ts";
-import type { NodeHint, NodeHints } from "../../engine/index.ts";
+import type { NodeHint, NodeHints } from "../../cluster/index.ts";
 import { decodeHints, PendingHints } from "./encode-hint.ts";
 import { defineStatement } from "./define-statement.ts";
 import { importPg } from "./import-pg.ts";

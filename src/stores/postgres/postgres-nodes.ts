@@ -1,3 +1,4 @@
+import type { TaskTurnStatus } from "../../engine/index.ts";
 import type {
   FollowedPosition,
   FollowedTaskChange,
@@ -5,8 +6,7 @@ import type {
   NodeStore,
   TaskRequest,
   TaskRequestAnswer,
-  TaskTurnStatus,
-} from "../../engine/index.ts";
+} from "../../cluster/index.ts";
 import type { JsonObject, LogEvent, TaskPushNotificationConfig } from "../../protocol/index.ts";
 import { toScope } from "../task-owner-scope-key.ts";
 import { iterateLoggedEvents } from "../logged-events.ts";

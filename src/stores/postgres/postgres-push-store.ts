@@ -1,13 +1,12 @@
+import type { TaskScope, WebhookRegistration } from "../../engine/index.ts";
 import type {
   ClaimedWebhooks,
   DueWebhookQuery,
   PushStore,
-  TaskScope,
   Webhook,
   WebhookProgress,
-  WebhookRegistration,
   WebhookRetries,
-} from "../../engine/index.ts";
+} from "../../webhooks/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { decodeWebhook, type WebhookRow } from "../stored-rows.ts";

@@ -1,8 +1,6 @@
 import type {
   AppendRefusal,
   LogAppend,
-  NodeStore,
-  PushStore,
   StoredTask,
   StoreGauges,
   StoreHealth,
@@ -13,6 +11,8 @@ import type {
   TaskScope,
   SessionRepository,
 } from "../../engine/index.ts";
+import type { NodeStore } from "../../cluster/index.ts";
+import type { PushStore } from "../../webhooks/index.ts";
 import type { TaskDeletionStore } from "../task-deletion-store.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
-import type { Webhook } from "../../engine/index.ts";
+import type { Webhook } from "../../webhooks/index.ts";
 import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import {
   aliceTestTaskScope,

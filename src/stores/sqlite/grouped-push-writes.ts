@@ -2,11 +2,14 @@ import { findStoreStateAfterError, isSqliteError } from "./sqlite-error-conversi
 import type { TaskTables } from "./task-tables.ts";
 
 /** A change of the webhooks that waits for the next commit. */
-export interface PendingPushWrite {
+interface PendingPushWrite {
   readonly run: (tables: TaskTables) => unknown;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** The outcome of one change, which is reported after the commit. */
+type PushWriteOutcome = { readonly result: unknown } | { readonly error: unknown };
 
 /**
  * Collects changes of webhooks, so that many changes share one transaction and one sync of the disk. The
@@ -32,16 +35,17 @@ export class GroupedPushWrites {
   }
 
   /** Removes all pending changes, so that the caller commits them. */
-  takeGroup(): readonly PendingPushWrite[] {
+  takeGroup(): PushWriteGroup {
     const writes = this.#pending;
     this.#pending = [];
-    return writes;
+    return new PushWriteGroup(writes);
   }
 
   /** Adds the changes of a group whose commit has failed. */
-  putBack(writes: readonly PendingPushWrite[]): void {
+  putBack({ writes }: PushWriteGroup): void {
+    if (writes.length === 0) return;
     this.#pending = [...writes, ...this.#pending];
-    if (writes.length > 0) this.#scheduleFlush();
+    this.#scheduleFlush();
   }
 
   #scheduleFlush(): void {
@@ -57,18 +61,40 @@ export class GroupedPushWrites {
   }
 }
 
-/**
- * Runs changes within the current transaction, and returns the functions that report their outcomes after the commit. An
- * error that concerns only one statement, such as a text that is too long for SQLite, rejects only its own change.
- */
-export function runPushWrites(tables: TaskTables, writes: readonly PendingPushWrite[]): (() => void)[] {
-  return writes.map(({ run, resolve, reject }) => {
-    try {
-      const result = run(tables);
-      return () => resolve(result);
-    } catch (error) {
-      if (!isSqliteError(error) || findStoreStateAfterError(error) !== undefined) throw error;
-      return () => reject(error);
+/** Changes of webhooks that are committed in one transaction. */
+export class PushWriteGroup {
+  readonly writes: readonly PendingPushWrite[];
+  #outcomes: readonly PushWriteOutcome[] = [];
+
+  constructor(writes: readonly PendingPushWrite[]) {
+    this.writes = writes;
+  }
+
+  /**
+   * Runs all changes within the current transaction. An error that concerns only one statement, such as a text
+   * that is too long for SQLite, rejects only its own change.
+   */
+  run(tables: TaskTables): void {
+    this.#outcomes = this.writes.map(({ run }) => {
+      try {
+        return { result: run(tables) };
+      } catch (error) {
+        if (!isSqliteError(error) || findStoreStateAfterError(error) !== undefined) throw error;
+        return { error };
+      }
+    });
+  }
+
+  /** Reports the outcomes after a durable commit. */
+  resolve(): void {
+    for (const [at, { resolve, reject }] of this.writes.entries()) {
+      const outcome = this.#outcomes[at]!;
+      if ("error" in outcome) reject(outcome.error);
+      else resolve(outcome.result);
     }
-  });
+  }
+
+  reject(error: unknown): void {
+    for (const write of this.writes) write.reject(error);
+  }
 }

@@ -1,4 +1,5 @@
-import type { PushStore, TaskScope, Webhook, WebhookRegistration } from "../../engine/index.ts";
+import type { TaskScope, WebhookRegistration } from "../../engine/index.ts";
+import type { PushStore, Webhook } from "../../webhooks/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import type { PushConfigOwnerTask } from "../push-secret-cipher.ts";
 import { decodeWebhook, type WebhookRow } from "../stored-rows.ts";

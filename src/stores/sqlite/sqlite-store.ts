@@ -9,11 +9,11 @@ import type {
   TurnStore,
   TaskListPage,
   TaskListQuery,
-  PushStore,
   TaskScope,
   TaskStore,
   SessionRepository,
 } from "../../engine/index.ts";
+import type { PushStore } from "../../webhooks/index.ts";
 import type { TaskDeletionStore } from "../task-deletion-store.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { LogEvent } from "../../protocol/index.ts";
@@ -23,7 +23,7 @@ import { SqliteConnection } from "./sqlite-connection.ts";
 import { createSqliteDeletionStore } from "./sqlite-deletion-store.ts";
 import type { TaskTextIndexer } from "../task-text-indexer.ts";
 import { backupOpenDatabase } from "./shared-file-operations.ts";
-import { GroupedPushWrites, runPushWrites } from "./grouped-push-writes.ts";
+import { GroupedPushWrites } from "./grouped-push-writes.ts";
 import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { createSqlTextIndex } from "./task-text-index.ts";
@@ -173,9 +173,8 @@ export class SqliteStore implements ServerStore {
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
     const pushWrites = this.#pushWrites.takeGroup();
-    let reportPushWrites: readonly (() => void)[] = [];
     const write = (tables: TaskTables): (AppendRefusal | undefined)[] => {
-      reportPushWrites = runPushWrites(tables, pushWrites);
+      pushWrites.run(tables);
       return batch.map((append) => writeAppend(tables, append));
     };
     this.#connection.unsyncedBatches.add(batch);
@@ -193,13 +192,13 @@ export class SqliteStore implements ServerStore {
       // The write-ahead log is on the disk now, so that a checkpoint waits only for the database file.
       this.#connection.runDueCheckpoint();
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
-      for (const report of reportPushWrites) report();
+      pushWrites.resolve();
       this.#textIndex.schedule();
       return refusals;
     } catch (error) {
       // The events of a task can make the batch fail, so the changes of webhooks are committed again alone.
       if (batch.length > 0) this.#pushWrites.putBack(pushWrites);
-      else for (const { reject } of pushWrites) reject(error);
+      else pushWrites.reject(error);
       throw error;
     } finally {
       this.#connection.unsyncedBatches.delete(batch);

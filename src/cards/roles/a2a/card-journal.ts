@@ -81,7 +81,13 @@ export class CardJournal {
     context?: JsonObject,
     type = "task",
   ): TaskCard {
-    return this.#createCard(type, to, task, { ...metadata, ...omitUndefined({ context }) }) as TaskCard;
+    const { protocol, role: from } = this.runtime;
+    const card = { from, to, task, metadata: this.#addIdAndSharedMetadata(metadata) };
+    if (type !== "task") {
+      const all = { ...card.metadata, ...omitUndefined({ context }) };
+      return protocol.createCard(type, { from, to, content: task, metadata: all }) as unknown as TaskCard;
+    }
+    return protocol.createTaskCard(context ? { ...card, context } : card);
   }
 
   /** Creates a result card, or a card of a custom type that ends work in the same way. */
@@ -92,17 +98,29 @@ export class CardJournal {
     metadata: CardMetadata,
     type = "result",
   ): ResultCard {
-    if (!isReplyType(type, this.runtime.protocol))
+    const { protocol, role: from } = this.runtime;
+    const all = this.#addIdAndSharedMetadata(metadata);
+    if (type === "result") return protocol.createResultCard({ from, to, result, status, metadata: all });
+    if (!isReplyType(type, protocol))
       throw A2AError.invalidParams([{ field: "type", description: `${type} does not end a task` }]);
-    return this.#createCard(type, to, result, { ...metadata, status }) as ResultCard;
+    const card = protocol.createCard(type, { from, to, content: result, metadata: { ...all, status } });
+    return card as unknown as ResultCard;
   }
 
   createQueryCard(to: string, query: string, metadata: CardMetadata): QueryCard {
-    return this.#createCard("query", to, query, metadata) as QueryCard;
+    const { protocol, role: from } = this.runtime;
+    return protocol.createQueryCard({ from, to, query, metadata: this.#addIdAndSharedMetadata(metadata) });
   }
 
   createControlCard(to: string, action: string, parameters: JsonObject): ControlCard {
-    return this.#createCard("control", to, action, { parameters }) as ControlCard;
+    const { protocol, role: from } = this.runtime;
+    return protocol.createControlCard({
+      from,
+      to,
+      action,
+      parameters,
+      metadata: this.#addIdAndSharedMetadata({}),
+    });
   }
 
   /** Creates an error card. Error cards can be created even if the card protocol has no route for them. */
@@ -166,11 +184,6 @@ export class CardJournal {
       card,
     });
     if (isRelayed) this.#listener?.onCard(card);
-  }
-
-  #createCard(type: string, to: string, content: string, metadata: CardMetadata): MessageCard {
-    const { protocol, role: from } = this.runtime;
-    return protocol.createCard(type, { from, to, content, metadata: this.#addIdAndSharedMetadata(metadata) });
   }
 
   #createCardWithoutRouteCheck(

@@ -64,8 +64,7 @@ export class DurableTurn {
     if (this.#finished.has(key)) return this.#finished.get(key) as T;
     this.#runningSteps++;
     try {
-      // Without a durable store, no later attempt needs the step, and the commit of a step costs CPU time.
-      const result = await (this.#isStoreDurable ? this.run.once(key, execute) : execute());
+      const result = await this.run.once(key, execute);
       this.#finished.set(key, result as JsonValue);
       return result;
     } finally {

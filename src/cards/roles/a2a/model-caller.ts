@@ -6,13 +6,13 @@ import {
   type TaskCard,
 } from "../../index.ts";
 import { untilAborted } from "../../../client/index.ts";
-import type { ModelCallReport } from "../../../engine/index.ts";
 import { computeRetryDelay, describeModelFailure, type ModelFailure } from "../model-failure.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 import { addUsage, NO_USAGE } from "../token-usage.ts";
 import type { CardJournal } from "./card-journal.ts";
 import type { DurableTurn } from "./durable-turn.ts";
 import { formatError } from "./format-error.ts";
+import { ModelCallReporter } from "./model-call-reporter.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import type { UsageTracker } from "./usage-tracker.ts";
 
@@ -79,8 +79,8 @@ class ModelCall {
   readonly #request: RoleModelRequest;
   readonly #model: RoleModel;
   readonly #options: ModelCallOptions;
+  readonly #report: ModelCallReporter;
   readonly #failedTries: FailedTry[] = [];
-  readonly #startedAt: number;
   #usage: CardTokenUsage | undefined;
   #modelName: string;
 
@@ -89,40 +89,35 @@ class ModelCall {
     this.#model = model;
     this.#modelName = model.id;
     this.#options = options;
-    this.#startedAt = options.journal.runtime.clock.monotonic();
+    const { turn, journal } = options;
+    this.#report = new ModelCallReporter(turn.run.reportCall, model.id, request, journal.runtime.clock);
   }
 
   /** `interruptedTries` is the number of earlier tries that ended with the process of the role. */
   async run(interruptedTries: number): Promise<ModelCallOutcome> {
-    const { clock } = this.#options.journal.runtime;
+    const { journal, usage, signal } = this.#options;
     for (let tries = 0; tries < interruptedTries; tries++) {
       this.#addUsage(NO_USAGE, this.#model.id);
       this.#addFailedTry({ reason: "model_error", error: "The server of the role stopped.", wait_ms: 0 });
     }
+    const { role, clock } = journal.runtime;
     for (let tries = 1; ; tries++) {
       const startedAt = clock.monotonic();
+      const stopTracking = usage.startModelCallTimer();
       try {
-        const raw = await this.#complete();
+        const raw = await this.#model.complete({ ...this.#request, role, signal });
+        stopTracking();
         const spent = raw.usage ?? NO_USAGE;
         this.#addUsage(spent, raw.model ?? this.#model.id);
         this.#record({ model: this.#modelName, usage: spent, finish: raw.finish }, startedAt);
-        this.#reportSuccess(raw);
+        this.#report.succeed(raw);
         // The thoughts of a model are neither an action nor an answer, and no other role may see them.
         return this.#createOutcome({ reply: { ...raw, text: removeThinking(raw.text) } });
       } catch (thrown) {
+        stopTracking();
         const failure = await this.#waitForNextTry(thrown, tries, startedAt);
         if (failure) return this.#createOutcome({ failure });
       }
-    }
-  }
-
-  async #complete(): Promise<ModelReply> {
-    const { journal, usage, signal } = this.#options;
-    const stopTracking = usage.startModelCallTimer();
-    try {
-      return await this.#model.complete({ ...this.#request, role: journal.runtime.role, signal });
-    } finally {
-      stopTracking();
     }
   }
 
@@ -156,7 +151,7 @@ class ModelCall {
     const finish = signal.aborted ? "aborted" : "error";
     const call = { model: this.#model.id, usage: NO_USAGE, finish, error };
     this.#record({ ...call, ...omitUndefined({ wait_ms: delayMs }) }, startedAt);
-    if (delayMs === undefined) this.#report({ error });
+    if (delayMs === undefined) this.#report.fail(error);
     signal.throwIfAborted();
     if (delayMs === undefined) return { ...failure, message: error };
     const status = omitUndefined({ http_status: failure.httpStatus });
@@ -166,7 +161,7 @@ class ModelCall {
     try {
       await untilAborted(elapsed.promise, signal);
     } catch (reason) {
-      this.#report({ error: "The task was stopped before the next attempt." });
+      this.#report.fail("The task was stopped before the next attempt.");
       throw reason;
     } finally {
       cancelTimer();
@@ -183,39 +178,7 @@ class ModelCall {
   #addFailedTry(failedTry: FailedTry): void {
     this.#failedTries.push(failedTry);
     this.#options.usage.addFailedTry(failedTry);
-  }
-
-  #reportSuccess({ text, finish, model, usage }: ModelReply): void {
-    this.#report({
-      reply: text,
-      finishReason: finish,
-      ...omitUndefined({ model }),
-      // Without a source, the counts are 0 and mean nothing.
-      ...(usage &&
-        usage.source !== "none" && {
-          inputTokens: usage.input_tokens,
-          cachedInputTokens: usage.cached_input_tokens,
-          outputTokens: usage.output_tokens,
-        }),
-    });
-  }
-
-  /** Reports the call with all its tries to the server, for its traffic record. */
-  #report(outcome: Partial<ModelCallReport>): void {
-    const { turn, journal } = this.#options;
-    const { messages, schema, maxTokens, temperature, seed } = this.#request;
-    const attempts = this.#failedTries.map(({ error, wait_ms }) => ({ error, wait_ms }));
-    turn.run.reportCall?.({
-      kind: "model",
-      model: this.#model.id,
-      prompt: {
-        messages: messages.map(({ role, text }) => ({ role, text })),
-        ...omitUndefined({ schema, maxTokens, temperature, seed }),
-      },
-      ...(attempts.length > 0 && { attempts }),
-      durationMs: journal.runtime.clock.monotonic() - this.#startedAt,
-      ...outcome,
-    });
+    this.#report.addFailedAttempt(failedTry.error, failedTry.wait_ms);
   }
 
   #record(

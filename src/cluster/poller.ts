@@ -1,5 +1,5 @@
 import { Deferred } from "../base/data-structures/index.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../engine/index.ts";
 
 /** Delay in milliseconds until the next poll after a failed poll. */
 const RETRY_DELAY_MS = 250;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FakeClock, flushEventLoopForTest } from "./engine.fixture.ts";
+import { FakeClock, flushEventLoopForTest } from "../engine/engine.fixture.ts";
 import { Poller } from "./poller.ts";
 
 /** Creates a poller whose polls the test ends. */
