@@ -27,7 +27,7 @@ export type PlantedMutant =
     };
 
 export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
-  { name: "no epoch check", defects: { ignoresEpochs: true }, firstSeed: 190 },
+  { name: "no epoch check", defects: { ignoresEpochs: true }, firstSeed: 600 },
   { name: "lease by the clock of the database", defects: { expiresByDatabaseClock: true } },
   {
     name: "lease that ends early",
