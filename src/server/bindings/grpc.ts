@@ -1,7 +1,7 @@
 import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import { FairTurnQueue, FairShareLedger, type FairShareRefusal } from "../../base/data-structures/index.ts";
-import { type Caller, type Subscription, getLimitHolderKey } from "../../engine/index.ts";
+import type { Caller, Subscription } from "../../engine/index.ts";
 import type {
   GrpcResponseOrFailure,
   GrpcFailure,
@@ -25,7 +25,7 @@ import {
 } from "../../wire/index.ts";
 import { authenticateCaller } from "../auth/authenticator.ts";
 import { createConnectionGuard } from "../guarded-http-server.ts";
-import type { ByteAccount, ByteLedger } from "../byte-ledger/byte-ledger.ts";
+import type { ByteAccount } from "../byte-ledger/byte-ledger.ts";
 import type { ClientCertificate, RequestMetadata } from "../http-exchange.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
 import { buildErrorHeaders } from "./request-pipeline.ts";
@@ -199,14 +199,14 @@ interface CallProgress {
 class GrpcCallDispatcher {
   readonly #context: RouterContext;
   readonly #httpServer: HttpServerInfo;
-  readonly #callShares: GrpcCallShares;
+  readonly #openCalls: OpenCalls;
   readonly #openSubscriptions = new Set<Subscription>();
   readonly #eventEncoders = new Map<ProtoDialect, EventEncoder<Uint8Array>>();
 
   constructor(context: RouterContext, httpServer: HttpServerInfo, maxCalls: number) {
     this.#context = context;
     this.#httpServer = httpServer;
-    this.#callShares = new GrpcCallShares(context.byteLedger, maxCalls);
+    this.#openCalls = { shares: new FairShareLedger({ capacity: maxCalls }), maxCalls };
   }
 
   closeStreams(): void {
@@ -216,7 +216,7 @@ class GrpcCallDispatcher {
   /** Handles a gRPC call. Never rejects, because every error becomes a gRPC failure response. */
   async handleCall(call: GrpcServerCall): Promise<GrpcResponseOrFailure> {
     const startMs = this.#context.instrument.recordRefusal ? performance.now() : 0;
-    const account = new GrpcCallAccount(this.#callShares, call);
+    const account = new GrpcCallAccount(this.#context.byteLedger.openAccount(call), this.#openCalls);
     call.onClose(() => account.close());
     const progress: CallProgress = { hasOperation: false };
     try {
@@ -461,25 +461,11 @@ function decodeRequest(
  */
 const UNREAD_REQUEST_BYTES = 32 * 1024;
 
-/** What the calls of a gRPC listener share: the number of open calls, and the byte ledger of the server. */
-class GrpcCallShares {
-  readonly byteLedger: ByteLedger;
+/** The calls that all clients of a gRPC listener have open. */
+interface OpenCalls {
+  readonly shares: FairShareLedger;
+  /** Capacity of `shares`, the option `calls`. */
   readonly maxCalls: number;
-  readonly #openCalls: FairShareLedger;
-
-  constructor(byteLedger: ByteLedger, maxCalls: number) {
-    this.byteLedger = byteLedger;
-    this.maxCalls = maxCalls;
-    this.#openCalls = new FairShareLedger({ capacity: maxCalls });
-  }
-
-  reserveCall(holder: string): FairShareRefusal | undefined {
-    return this.#openCalls.reserve(holder, 1);
-  }
-
-  releaseCall(holder: string): void {
-    this.#openCalls.release(holder, 1);
-  }
 }
 
 /**
@@ -488,29 +474,30 @@ class GrpcCallShares {
  */
 class GrpcCallAccount {
   readonly byteAccount: ByteAccount;
-  readonly #shares: GrpcCallShares;
-  readonly #remoteAddress: string | undefined;
+  readonly #openCalls: OpenCalls;
   #callHolder: string | undefined;
 
-  constructor(shares: GrpcCallShares, call: { readonly remoteAddress: string | undefined }) {
-    this.#shares = shares;
-    this.#remoteAddress = call.remoteAddress;
-    this.byteAccount = shares.byteLedger.openAccount(call);
+  constructor(byteAccount: ByteAccount, openCalls: OpenCalls) {
+    this.byteAccount = byteAccount;
+    this.#openCalls = openCalls;
   }
 
   /** Starts to account for the call, before anything else happens. */
   open(): void {
-    this.#reserveCall(`address ${getAddressHolderKey(this.#remoteAddress)}`);
+    const { holderKey } = this.byteAccount;
+    const refusal = this.#openCalls.shares.reserve(holderKey, 1);
+    if (refusal !== undefined) throw this.#createRefusal(refusal);
+    this.#callHolder = holderKey;
     this.byteAccount.reserveBodyBytes(UNREAD_REQUEST_BYTES);
   }
 
   /** Makes an authenticated caller the holder. Anonymous callers stay represented by the remote address. */
   assignToCaller(caller: Caller): void {
     if (caller.principal === "") return;
+    this.#releaseCall();
     this.byteAccount.releaseBodyBytes();
     this.byteAccount.assignToCaller(caller);
-    this.#reserveCall(`caller ${getLimitHolderKey(caller)}`);
-    this.byteAccount.reserveBodyBytes(UNREAD_REQUEST_BYTES);
+    this.open();
   }
 
   /** Replaces the number of bytes that are written to a stream and not yet taken by the client. */
@@ -524,15 +511,8 @@ class GrpcCallAccount {
     this.byteAccount.close();
   }
 
-  #reserveCall(holder: string): void {
-    this.#releaseCall();
-    const refusal = this.#shares.reserveCall(holder);
-    if (refusal !== undefined) throw this.#createRefusal(refusal);
-    this.#callHolder = holder;
-  }
-
   #releaseCall(): void {
-    if (this.#callHolder !== undefined) this.#shares.releaseCall(this.#callHolder);
+    if (this.#callHolder !== undefined) this.#openCalls.shares.release(this.#callHolder, 1);
     this.#callHolder = undefined;
   }
 
@@ -540,7 +520,7 @@ class GrpcCallAccount {
     const { caller } = this.byteAccount.holder;
     const whose =
       refusal === "capacity" ? "All clients have" : caller ? "This caller has" : "This remote address has";
-    const limit = this.#shares.maxCalls.toLocaleString("en");
+    const limit = this.#openCalls.maxCalls.toLocaleString("en");
     const text = `${whose} too many open gRPC calls ("grpc.calls" of listen is ${limit}, shared fairly); end some calls, and try again in a second.`;
     return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
   }

@@ -7,6 +7,7 @@ import {
 } from "../../engine/index.ts";
 import {
   A2AError,
+  isObject,
   isStreamingOperation,
   type OperationName,
   findIdViolation,
@@ -278,10 +279,6 @@ function ensureMessageId(params: unknown): unknown {
   const { message } = params;
   if (message["messageId"] !== undefined || message["message_id"] !== undefined) return params;
   return { ...params, message: { ...message, messageId: generateUuidV7() } };
-}
-
-function isObject(json: unknown): json is Record<string, unknown> {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
 /**

@@ -96,6 +96,13 @@ export class ByteAccount {
     this.#request = request;
   }
 
+  /** Key of the holder in the shares of a limit. */
+  get holderKey(): string {
+    return (this.#holderKey ??= this.#caller
+      ? `caller ${getLimitHolderKey(this.#caller)}`
+      : `address ${getAddressHolderKey(this.#request.remoteAddress)}`);
+  }
+
   get holder(): ByteHolder {
     const { remoteAddress } = this.#request;
     return this.#caller ? { caller: this.#caller, remoteAddress } : { remoteAddress };
@@ -120,7 +127,7 @@ export class ByteAccount {
   reserveBodyBytes(bytes: number): void {
     if (this.#isClosed) return;
     if (this.#bodyBytes + bytes <= ALWAYS_ACCEPTED_BODY_BYTES)
-      this.#ledger.reserveUnchecked(this.#getHolderKey(), bytes);
+      this.#ledger.reserveUnchecked(this.holderKey, bytes);
     else if (!this.#tryReserve(bytes)) throw this.createRefusal("request bodies");
     this.#bodyBytes += bytes;
   }
@@ -140,12 +147,11 @@ export class ByteAccount {
 
   /** Throws RESOURCE_EXHAUSTED if the holder has read the task before, and its share has no room for the task now. */
   assertRoomForKnownTask(taskId: string): void {
-    if (!this.#ledger.hasRoomForKnownTask(this.#getHolderKey(), taskId))
-      throw this.createRefusal("responses");
+    if (!this.#ledger.hasRoomForKnownTask(this.holderKey, taskId)) throw this.createRefusal("responses");
   }
 
   rememberTaskSize(taskId: string, size: number): void {
-    this.#ledger.rememberTaskSize(this.#getHolderKey(), taskId, size);
+    this.#ledger.rememberTaskSize(this.holderKey, taskId, size);
   }
 
   /**
@@ -180,7 +186,7 @@ export class ByteAccount {
     // is alone in memory may exceed the capacity, because the client could otherwise never read it.
     const isSmallCorrection = after <= before + before / MAX_CORRECTION_DIVISOR;
     if (after > before && (isSmallCorrection || this.#ledger.reserved === this.reserved))
-      this.#ledger.reserveUnchecked(this.#getHolderKey(), after - before);
+      this.#ledger.reserveUnchecked(this.holderKey, after - before);
     else if (after > before && !this.#tryReserve(after - before)) return false;
     if (after < before) this.#release(before - after);
     this.#textBytes = textBytes;
@@ -189,16 +195,10 @@ export class ByteAccount {
   }
 
   #tryReserve(bytes: number): boolean {
-    return this.#ledger.tryReserve(this.#getHolderKey(), bytes);
+    return this.#ledger.tryReserve(this.holderKey, bytes);
   }
 
   #release(bytes: number): void {
-    if (bytes > 0) this.#ledger.release(this.#getHolderKey(), bytes);
-  }
-
-  #getHolderKey(): string {
-    return (this.#holderKey ??= this.#caller
-      ? `caller ${getLimitHolderKey(this.#caller)}`
-      : `address ${getAddressHolderKey(this.#request.remoteAddress)}`);
+    if (bytes > 0) this.#ledger.release(this.holderKey, bytes);
   }
 }
