@@ -1,5 +1,6 @@
 /** What package entries export of this folder. `index.ts` adds what only other folders use. */
 export { A2AVisualizer, saveCardVisualization } from "./card-visualization-text-file.ts";
+export { openCassetteFile } from "./cassette-file.ts";
 export { selectDatasetSamples, type Dataset, readDataset, readQuestions } from "./data/index.ts";
 export {
   type FileSink,

@@ -4,25 +4,7 @@
  */
 export * from "./public.ts";
 export { parseContextDocuments } from "./context-documents.ts";
-export {
-  createCassetteModel,
-  type CassetteModelOptions,
-  type CassetteStore,
-  type FaultOptions,
-  withFaults,
-  type HotpotHeuristicOptions,
-  createHotpotHeuristicModel,
-  createOracleModel,
-  createRequestLimit,
-  type RequestLimit,
-  type OracleModelOptions,
-  createRecordedGsm8kModel,
-  type ModelScript,
-  createScriptedModel,
-  type ScriptedModelOptions,
-  type ScriptedModelReply,
-  type CassetteEntry,
-} from "./models/index.ts";
+export { createRequestLimit, type RequestLimit } from "./models/index.ts";
 export { type AnyCardProtocol } from "./a2a/index.ts";
 
 // Only other folders of `src` use these functions. No package entry exports them.

@@ -1,11 +1,28 @@
 /** What package entries export of this folder. `index.ts` adds what only other folders use. */
 export type { ModelReply, ModelRequest, StructuredModelInput, RoleModel } from "./role-model.ts";
 export { type ContextDocument, createTaskContextFromDocuments } from "./context-documents.ts";
+export type {
+  AiSdkModelOptions,
+  CassetteEntry,
+  CassetteModelOptions,
+  CassetteStore,
+  FaultOptions,
+  HotpotHeuristicOptions,
+  ModelScript,
+  OpenAiCompatibleModelOptions,
+  OracleModelOptions,
+  ScriptedModelOptions,
+  ScriptedModelReply,
+} from "./models/index.ts";
 export {
   createAiSdkModel,
-  type AiSdkModelOptions,
+  createCassetteModel,
+  createHotpotHeuristicModel,
   createOpenAiCompatibleModel,
-  type OpenAiCompatibleModelOptions,
+  createOracleModel,
+  createRecordedGsm8kModel,
+  createScriptedModel,
+  withFaults,
 } from "./models/index.ts";
 export {
   type SubtaskDocumentContextPolicy,
