@@ -1,7 +1,8 @@
+import { HiddenProperty } from "../../base/data-structures/index.ts";
 import type { Run } from "../../engine/index.ts";
 
 /** Runs by their abort signals, which frameworks pass to models and tools. */
-const runsBySignal = new WeakMap<AbortSignal, Run>();
+const runsBySignal = new HiddenProperty<Run>();
 
 /** Registers the run of a signal, and returns the signal. */
 export function registerRunOfSignal(signal: AbortSignal, run: Run): AbortSignal {

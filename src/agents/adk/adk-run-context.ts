@@ -1,4 +1,5 @@
 import type { Run } from "../../engine/index.ts";
+import { HiddenProperty } from "../../base/data-structures/index.ts";
 import { toAdkMetadataKey } from "./adk-event-metadata.ts";
 
 /** Metadata key for the ids of other waiting tasks in the same A2A context. */
@@ -35,7 +36,7 @@ interface InvocationContextLike {
  * to its sub-agents. Workflow nodes get a new abort signal, and agents used as tools get a new session
  * object.
  */
-const runContextsBySignalOrSession = new WeakMap<object, AdkRunContext>();
+const runContextsBySignalOrSession = new HiddenProperty<AdkRunContext>();
 
 export function registerRunContext(run: Run): AdkRunContext {
   // An empty list clears the ids that an earlier turn stored in the task metadata.

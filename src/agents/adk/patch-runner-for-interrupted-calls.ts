@@ -4,6 +4,7 @@ import {
   buildInterruptedCallResponses,
   type CallAwaitingUser,
   findUnansweredCalls,
+  type UnansweredCalls,
 } from "./unanswered-function-calls.ts";
 import { collectLongRunningCallIds } from "./part-conversion.ts";
 import {
@@ -12,7 +13,11 @@ import {
   sendAnswerToPeerCalls,
 } from "./remote/agent-tool-question.ts";
 import { isRemoteAgentProxy } from "./remote/cancel-remote-tasks-of-canceled-task.ts";
-import { registerRunContextForInvocation, type AdkRunContext } from "./adk-run-context.ts";
+import {
+  findRunContextByInvocation,
+  registerRunContextForInvocation,
+  type AdkRunContext,
+} from "./adk-run-context.ts";
 import { skipEmptyPluginManagerCallbacks } from "./skip-empty-plugin-manager-callbacks.ts";
 import type { AdkEvent, AdkFunctionCall, SessionFunctionCall } from "./adk-structural-types.ts";
 
@@ -37,9 +42,13 @@ export function patchRunnerForInterruptedCalls({ pluginManager, agent }: Adk.Run
   acceptAnswersToPeerCalls(agent);
   const { createEvent, isBaseAgent } = adk;
   const onUserMessage = pluginManager.runOnUserMessageCallback.bind(pluginManager);
-  pluginManager.runOnUserMessageCallback = async (request) => {
-    await closeUnansweredCalls(request, createEvent);
-    return onUserMessage(request);
+  pluginManager.runOnUserMessageCallback = (request) => {
+    const { invocationContext, userMessage } = request;
+    registerRunContextForInvocation(invocationContext);
+    const unanswered = findUnansweredCalls(invocationContext.session.events, userMessage);
+    return unanswered.interrupted.length === 0 && unanswered.awaitingUser.length === 0
+      ? onUserMessage(request)
+      : closeUnansweredCalls(unanswered, invocationContext, createEvent).then(() => onUserMessage(request));
   };
   const beforeModel = pluginManager.runBeforeModelCallback.bind(pluginManager);
   pluginManager.runBeforeModelCallback = (request) => {
@@ -68,12 +77,12 @@ export function patchRunnerForInterruptedCalls({ pluginManager, agent }: Adk.Run
 }
 
 async function closeUnansweredCalls(
-  { invocationContext, userMessage }: Parameters<Adk.PluginManager["runOnUserMessageCallback"]>[0],
+  { interrupted, awaitingUser }: UnansweredCalls,
+  invocationContext: Adk.InvocationContext,
   createEvent: typeof Adk.createEvent,
 ): Promise<void> {
   const { session, sessionService } = invocationContext;
-  const { interrupted, awaitingUser } = findUnansweredCalls(session.events, userMessage);
-  const runContext = registerRunContextForInvocation(invocationContext);
+  const runContext = findRunContextByInvocation(invocationContext);
   const abandoned =
     runContext && awaitingUser.length > 0 ? await findCallsWithoutWaitingTask(runContext, awaitingUser) : [];
   await appendInterruptedCallResponses([...interrupted, ...abandoned], {

@@ -9,7 +9,7 @@ export interface CallAwaitingUser extends SessionFunctionCall {
 }
 
 /** The unanswered calls in the history of a session. */
-interface UnansweredCalls {
+export interface UnansweredCalls {
   /** Calls to tools that were running when the run ended, for example because the task was canceled. */
   readonly interrupted: readonly SessionFunctionCall[];
   /** Calls that still wait for a response from the user. */

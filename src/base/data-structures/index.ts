@@ -8,6 +8,7 @@ export { TokenBuckets, type TokenBucketsOptions } from "./token-buckets.ts";
 export { SwapRemoveSet, type SwapRemoveSetItem } from "./swap-remove-set.ts";
 export { Deferred } from "./deferred.ts";
 export { SlotReuseMap } from "./slot-reuse-map.ts";
+export { HiddenProperty } from "./hidden-property.ts";
 export { LruCache } from "./lru-cache.ts";
 export { OrderedQueue } from "./ordered-queue.ts";
 export { SortedList } from "./sorted-list.ts";

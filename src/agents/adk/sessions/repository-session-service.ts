@@ -19,6 +19,8 @@ import type {
   StoredSession,
 } from "../../../engine/index.ts";
 
+const NO_STATE_CHANGES: readonly SessionStateChange[] = [];
+
 /** ADK session service that stores its data in a session repository. */
 export abstract class RepositorySessionService extends BaseSessionService {
   /**
@@ -80,9 +82,13 @@ export abstract class RepositorySessionService extends BaseSessionService {
     if (request.event.partial) return request.event;
     const { session } = request;
     const { appName, userId, id } = session;
-    const { event, state } = await this.#prepareEventForStorage(request);
+    const { event, state } = hasNoStateChange(request.event)
+      ? { event: request.event, state: NO_STATE_CHANGES }
+      : await this.#prepareEventForStorage(request);
     const data = { id: event.id, timestamp: event.timestamp, json: JSON.stringify(event) };
-    if (!(await this.getRepository().appendEvent({ app: appName, user: userId, id }, data, state)))
+    const appended = this.getRepository().appendEvent({ app: appName, user: userId, id }, data, state);
+    // A repository in memory returns no promise.
+    if (!(typeof appended === "boolean" ? appended : await appended))
       throw new Error(`Session ${id} does not exist, so the event was not stored. Create the session first.`);
     // ADK's own method costs several times as much and does the same to an event without a state change.
     if (state.length === 0 && hasNoStateChange(event)) addOrReplaceEvent(session, event);
@@ -95,8 +101,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
   async #prepareEventForStorage({
     session,
     event,
-  }: AppendEventRequest): Promise<{ event: Event; state: SessionStateChange[] }> {
-    if (hasNoStateChange(event)) return { event, state: [] };
+  }: AppendEventRequest): Promise<{ event: Event; state: readonly SessionStateChange[] }> {
     const writtenSession = this.#getOrCreateStaleWriteCheckSession(session);
     const storedEvent = await super.appendEvent({ session: writtenSession, event });
     writtenSession.events.length = 0;
