@@ -41,7 +41,6 @@ import {
   toJson,
   visualizeCards,
 } from "../../src/entries/cards.ts";
-import { collectRecordedSamples, listDistinctRecordedCards } from "../../src/cards/index.ts";
 import { createScriptedModel } from "../../src/cards/roles/index.ts";
 
 interface Section {
@@ -120,7 +119,7 @@ const run = (options: Partial<ExperimentOptions> = {}): Promise<ExperimentOutcom
     outputFolder: join(folder, String((runs += 1))),
     ...options,
   });
-const listCards = ({ recording }: ExperimentOutcome): MessageCard[] => listDistinctRecordedCards(recording);
+const listCards = ({ recording }: ExperimentOutcome): readonly MessageCard[] => recording.cards;
 const listContents = (outcome: ExperimentOutcome): string[] =>
   listCards(outcome).map(({ content }) => content);
 
@@ -460,7 +459,7 @@ const SECTIONS: readonly Section[] = [
       const { rows } = buildComparisonReport([chain.recording, ducks.recording]);
       const ratio = rows[1]?.against?.tokenRatio?.value ?? Number.NaN;
       assert.equal(ratio, 5);
-      assert.equal(collectRecordedSamples(chain.recording).length, 1);
+      assert.equal(chain.recording.samples.length, 1);
       return `denied and measured: ${ratio} × cot here, at 120 tokens a call; per answer and per correct answer`;
     },
   },

@@ -34,22 +34,24 @@ export {
 // Encoding of cards in A2A, for agents that are served or called without `colloquy/cards`.
 export { MESSAGE_CARD_MEDIA_TYPE, findCardInParts, supportsMessageCards } from "./a2a/index.ts";
 
-// Recordings of runs: writing, reading, and queries.
+// Recordings of runs: reading, and the interface for roles.
 export {
-  type ModelCallRecordInput,
+  type AnswerSourceKind,
   type CardA2ARequestInfo,
   type CardRecordInput,
-  listDistinctRecordedCards,
-  type AnswerSourceKind,
-  listCardsInSpecificationFormat,
-  type NamedRecording,
   createRecordingFromCards,
+  decodeRecordLine,
+  findLineCards,
+  formatCardListFileName,
+  listCardJson,
+  listCardsInSpecificationFormat,
+  type ModelCallRecordInput,
+  RecordingBuilder,
+  type RunEndLine,
   type RunLine,
-  type RecordedSample,
-  type RunRecordInput,
-  collectRecordedSamples,
-  type ScoreRecordInput,
-  type SkipRecordInput,
+  type ScoreLine,
+  type SkipLine,
+  type TornLine,
 } from "./recording/index.ts";
 
 // Statistics of a run, and comparisons of runs.
@@ -94,24 +96,6 @@ export {
   type OraclePlanStep,
   formatNumberWithoutExponent,
 } from "./oracle/index.ts";
-export {
-  decodeRecordLine,
-  encodeRecordLine,
-  collectFinishedSampleIds,
-  computeCardTransitTimes,
-  decodeRecordLineFromJsonValue,
-  formatCardListFileName,
-  type CardLine,
-  cardLineToTransitTimes,
-  type CardTransitTimes,
-  getCardDeduplicationKey,
-  isMoreReliableCardLine,
-  mapMostReliableLinesByCardKey,
-  type ModelCallLine,
-  type RunEndLine,
-  type ScoreLine,
-  type SkipLine,
-} from "./recording/index.ts";
 export { tokenizeWords } from "./retrieval/index.ts";
 export {
   type AnswerForm,

@@ -33,17 +33,15 @@ export {
   toCardParts,
 } from "./a2a/index.ts";
 export {
-  createRecorder,
-  decodeMessageCardArray,
-  decodeRecording,
-  createMemorySink,
-  mergeRecordings,
   type CardRecorder,
-  type RecorderOptions,
+  decodeMessageCardArray,
+  decodeRecordFiles,
+  decodeRecording,
+  type RecordedCall,
+  type RecordedCard,
+  type RecordedSample,
+  type RecordFile,
   type Recording,
-  type RecordLine,
-  type RecordSink,
-  type RunRecorder,
 } from "./recording/index.ts";
 export {
   compareRuns,

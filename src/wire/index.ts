@@ -6,7 +6,12 @@
  * decode responses of other agents in tolerant mode.
  */
 export type { SpecPatchVersion } from "./error-mappings.ts";
-export { ERROR_MAPPINGS, toA2AErrorName, getHttpAndGrpcErrorStatus, isErrorReason } from "./error-mappings.ts";
+export {
+  ERROR_MAPPINGS,
+  toA2AErrorName,
+  getHttpAndGrpcErrorStatus,
+  isErrorReason,
+} from "./error-mappings.ts";
 export type { GrpcError } from "./grpc-error.ts";
 export { fromGrpcError, toGrpcError } from "./grpc-error.ts";
 export { countJsonValues, DEFAULT_MAX_JSON_VALUES, parseBoundedJson } from "./bounded-json.ts";

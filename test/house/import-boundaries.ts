@@ -124,7 +124,10 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     packages: ["@a2a-js/sdk", "ai", "@langchain/langgraph", "@mastra/core", "@openai/agents"],
     allowsNode: true,
   },
-  cards: { parts: { protocol: "whole", "base/usage-checks": "whole" }, packages: ["get-east-asian-width"] },
+  cards: {
+    parts: { protocol: "whole", "base/usage-checks": "whole", "observe/trace": "whole" },
+    packages: ["get-east-asian-width"],
+  },
   "cards/roles": {
     parts: {
       "base/data-structures": "whole",
@@ -144,6 +147,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       protocol: "whole",
       "base/usage-checks": "whole",
       cards: "whole",
+      "observe/trace": "whole",
+      "observe/trace/recording": "whole",
       "cards/roles": "whole",
       engine: "types",
       client: "whole",

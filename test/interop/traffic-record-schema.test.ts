@@ -44,6 +44,20 @@ const SMALLEST_LINES: Readonly<Record<string, JsonObject>> = {
   span: { name: "s", trace_id: "1", span_id: "2", start_ms: 1, end_ms: 2 },
   push: { task_id: "t", config_id: "w", outcome: "dead" },
   fault: { fault: "drop" },
+  run: {
+    run_id: "r",
+    dataset: "d",
+    sample_ids: ["s"],
+    method: "a2a",
+    model: { solver: "m" },
+    evidence: "oracle",
+    rule: "number",
+    code: "1",
+  },
+  card: { card: {} },
+  score: { run_id: "r", sample_id: "s", gold: "1", correct: true, rule: "number" },
+  skip: { run_id: "r", sample_id: "s", error: "The provider answered 400" },
+  end: { run_id: "r", status: "completed", cards: 1, samples: 1 },
   loss: { lines: 3, reason: "full" },
 };
 
@@ -97,7 +111,10 @@ async function recordLines(): Promise<unknown[]> {
       attributes: {},
     },
   ];
-  for (const line of typed) atTap.write(line);
+  const ofRun = ["run", "card", "score", "skip", "end"].map(
+    (kind) => ({ kind, ...SMALLEST_LINES[kind] }) as unknown as TrafficLineInput,
+  );
+  for (const line of [...typed, ...ofRun]) atTap.write(line);
   // Not JSON, so that the writer counts a lost line.
   atTap.write({ kind: "turn", task_id: "t", phase: "end", attempt: 1n } as never);
   await Promise.all([atServer.close(), atTap.close(), atClient.close()]);

@@ -2,5 +2,11 @@
 export * from "./public.ts";
 export { openCassetteFile } from "./cassette-file.ts";
 export { readGsm8kModelAnswers } from "./data/index.ts";
-export { readFileWriterState, type FileWriterState } from "./recorder/index.ts";
+export {
+  type FileWriterState,
+  readFileWriterState,
+  type RunRecordInput,
+  type ScoreRecordInput,
+  type SkipRecordInput,
+} from "./recorder/index.ts";
 export { rescoreRecordLines } from "./run/index.ts";

@@ -3,12 +3,17 @@ export { A2AVisualizer, saveCardVisualization } from "./card-visualization-text-
 export { openCassetteFile } from "./cassette-file.ts";
 export { selectDatasetSamples, type Dataset, readDataset, readQuestions } from "./data/index.ts";
 export {
+  createMemorySink,
+  createRunRecorder,
   type FileSink,
   openFileSink,
   type FileSinkOptions,
   openRunFile,
   type RunFile,
   type OpenRunFileOptions,
+  type RunRecorder,
+  type RunRecorderOptions,
+  type RunSink,
   writeMessageCardListFile,
 } from "./recorder/index.ts";
 export {

@@ -1,13 +1,12 @@
 import { type MessageCard, toDict } from "../message-card/index.ts";
-import { listDistinctRecordedCards } from "./recorded-cards.ts";
-import type { Recording } from "./record-line-types.ts";
+import type { Recording } from "./recording.ts";
 
 /**
  * Returns all message cards of a recording in the order they were sent, in the list format of the card
  * specification.
  */
 export function listCardsInSpecificationFormat(recording: Pick<Recording, "cards">): MessageCard[] {
-  return listDistinctRecordedCards(recording).map((card) => toDict(card));
+  return recording.cards.map((card) => toDict(card));
 }
 
 /**

@@ -1,19 +1,18 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCard } from "../message-card/message-card.fixture.ts";
+import { encodeTrafficLine, type TrafficLine } from "../../observe/trace/index.ts";
+import { toCardParts } from "../a2a/index.ts";
+import { createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { generateFlowDiagram } from "../views/index.ts";
 import {
-  listDistinctRecordedCards,
-  decodeMessageCardArray,
-  decodeRecordLine,
-  decodeRecording,
-  collectFinishedSampleIds,
-  encodeRecordLine,
-  listCardsInSpecificationFormat,
-  computeCardTransitTimes,
   createRecordingFromCards,
-  collectRecordedSamples,
-  type RecordLine,
+  decodeMessageCardArray,
+  decodeRecordFiles,
+  decodeRecording,
+  listCardsInSpecificationFormat,
+  type RecordedCard,
+  type Recording,
+  type RecordFile,
 } from "./index.ts";
 import { createScriptedRecording, createScriptedRecordFileText } from "./recording.fixture.ts";
 import {
@@ -23,12 +22,22 @@ import {
 } from "./scripted-samples.fixture.ts";
 
 const FILE_NAME = "run.cards.jsonl";
+const RUN_START_MS = Date.UTC(2026, 10, 21, 10, 30);
+
+const listTimes = ({ samples }: Recording): [number, number][] =>
+  samples.flatMap(({ timedCards }) =>
+    timedCards.map(({ sentMs, arrivedMs }: RecordedCard): [number, number] => [
+      sentMs - RUN_START_MS,
+      arrivedMs - RUN_START_MS,
+    ]),
+  );
+const listCardIds = ({ cards }: Recording): unknown[] => cards.map(({ metadata }) => metadata.card_id);
 
 describe("a recording", () => {
   it("contains each card once in the order of sending", () => {
     const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
-    expect(recording.cards).toHaveLength(12);
-    expect(generateFlowDiagram(listDistinctRecordedCards(recording))).toBe(
+    expect(recording.cards).toHaveLength(6);
+    expect(generateFlowDiagram(recording.cards)).toBe(
       [
         "1. CONTROLLER    → [TASK]    PLANNER",
         "2. PLANNER       → [TASK]    SOLVER",
@@ -40,39 +49,25 @@ describe("a recording", () => {
     );
   });
 
-  it("contains a card of an unrecorded role as it arrived or was relayed", () => {
-    const foreign = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards.filter(
-      ({ at_role }) => at_role !== "solver",
-    );
-    expect(listDistinctRecordedCards({ cards: foreign })).toHaveLength(6);
-    const relayed = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], {
-      roles: ["controller"],
-    }).cards;
-    expect(listDistinctRecordedCards({ cards: relayed })).toHaveLength(2);
-  });
-
   it("separates the problems of a run, including those that were not started", () => {
     const recording = createScriptedRecording(SCRIPTED_GSM8K_SAMPLES, {
       sample_ids: ["gsm8k_9", ...SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id)],
     });
-    const samples = collectRecordedSamples(recording);
+    const samples = recording.samples;
     expect(samples.map(({ id }) => id)).toEqual(["gsm8k_9", "gsm8k_0", "gsm8k_1", "gsm8k_2", "gsm8k_3"]);
-    expect(samples[0]).toEqual({ id: "gsm8k_9", cards: [], cardLines: [], calls: [], score: undefined });
+    expect(samples[0]).toMatchObject({ id: "gsm8k_9", cards: [], calls: [], score: undefined });
     expect(samples[1]).toMatchObject({ score: { correct: true, predicted: "18" }, cards: { length: 6 } });
-    expect(samples[1]?.cardLines).toHaveLength(12);
     expect(samples[1]?.calls).toHaveLength(5);
-    expect([...collectFinishedSampleIds(recording)]).toEqual(SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id));
+    expect([...recording.finishedSampleIds]).toEqual(SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id));
   });
 
   it("contains the times of sending and arrival of each card", () => {
-    const moments = computeCardTransitTimes(
-      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards,
-    );
-    expect(moments.map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived])).toEqual([
-      [0, 1],
-      [821, 822],
+    // A request states no time of its arrival.
+    expect(listTimes(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]))).toEqual([
+      [0, 0],
+      [821, 821],
       [1292, 1293],
-      [2013, 2014],
+      [2013, 2013],
       [2444, 2445],
       [3055, 3056],
     ]);
@@ -82,20 +77,22 @@ describe("a recording", () => {
     const text = createScriptedRecordFileText(createScriptedSamples(1_319));
     const recording = decodeRecording(text, FILE_NAME);
     expect(recording.scores).toHaveLength(1_319);
-    expect(recording.cards).toHaveLength(1_319 * 12);
+    expect(recording.cards).toHaveLength(1_319 * 6);
   });
 
   it("can be decoded from an iterable of lines", () => {
     const text = createScriptedRecordFileText();
-    expect(decodeRecording(text.split("\n"), FILE_NAME)).toEqual(decodeRecording(text, FILE_NAME));
+    expect(listCardIds(decodeRecording(text.split("\n"), FILE_NAME))).toEqual(
+      listCardIds(decodeRecording(text, FILE_NAME)),
+    );
   });
 });
 
 describe("a file of a killed writer", () => {
   it("is decoded up to the torn line, which is reported", () => {
-    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], { killAfterLine: 4 });
+    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], { killAfterLine: 5 });
     expect(recording.torn).toEqual([
-      { file: FILE_NAME, line: 5, last: true, why: expect.stringContaining("JSON") as string },
+      { file: FILE_NAME, line: 6, last: true, why: expect.stringContaining("JSON") as string },
     ]);
     expect(recording.cards).toHaveLength(2);
     expect(recording.ends).toEqual([]);
@@ -103,27 +100,27 @@ describe("a file of a killed writer", () => {
 
   it("contains a resumed problem once, with the abandoned attempt apart", () => {
     // Two lines before the score of the second problem.
-    const killed = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(0, 2), { killAfterLine: 36 });
-    expect([...collectFinishedSampleIds(decodeRecording(killed, FILE_NAME))]).toEqual(["gsm8k_0"]);
+    const killed = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(0, 2), { killAfterLine: 29 });
+    expect([...decodeRecording(killed, FILE_NAME).finishedSampleIds]).toEqual(["gsm8k_0"]);
     const resumed = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(1), {
       sample_ids: SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id),
-    });
+    }).replaceAll("gsm8k_1.", "gsm8k_1-again.");
 
     const recording = decodeRecording(`${killed}\n${resumed}`, FILE_NAME);
     const whole = createScriptedRecording(SCRIPTED_GSM8K_SAMPLES);
-    expect(recording.torn).toMatchObject([{ line: 37, last: true }]);
-    expect(collectRecordedSamples(recording).map(({ cards, calls }) => [cards.length, calls.length])).toEqual(
-      collectRecordedSamples(whole).map(({ cards, calls }) => [cards.length, calls.length]),
+    expect(recording.torn).toMatchObject([{ line: 30, last: true }]);
+    expect(recording.samples.map(({ cards, calls }) => [cards.length, calls.length])).toEqual(
+      whole.samples.map(({ cards, calls }) => [cards.length, calls.length]),
     );
-    expect(recording.abandoned.cards.every((line) => line.sample_id === "gsm8k_1")).toBe(true);
+    expect(recording.abandoned.cards.every(({ metadata }) => metadata.sample_id === "gsm8k_1")).toBe(true);
     expect(recording.abandoned.calls.length).toBeGreaterThan(3);
     expect(recording.scores).toHaveLength(4);
   });
 
   it("keeps the data of an interrupted problem that was not resumed", () => {
-    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], { killAfterLine: 11 });
+    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], { killAfterLine: 9 });
     expect(recording.abandoned.cards).toEqual([]);
-    expect(collectRecordedSamples(recording)[0]).toMatchObject({ score: undefined, cards: { length: 4 } });
+    expect(recording.samples[0]).toMatchObject({ score: undefined, cards: { length: 4 } });
   });
 
   it("may have a torn line elsewhere, which is marked differently", () => {
@@ -145,12 +142,14 @@ describe("lines of other formats", () => {
     "\r",
   ])("are ignored: %j", (line) => {
     const text = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
-    expect(decodeRecording(`${line}\n${text}${line}\n`, FILE_NAME)).toEqual(decodeRecording(text, FILE_NAME));
+    expect(listCardIds(decodeRecording(`${line}\n${text}${line}\n`, FILE_NAME))).toEqual(
+      listCardIds(decodeRecording(text, FILE_NAME)),
+    );
   });
 
   it("alone are not a recording", () => {
     expect(() => decodeRecording(`{"some":"log"}\n`, "app.log")).toThrow(
-      "app.log: no line of a card record found. To do: name a file that ends in .cards.jsonl.",
+      "app.log: no run and no message card found. To do: name a record with message cards (.cards.jsonl).",
     );
   });
 
@@ -160,72 +159,187 @@ describe("lines of other formats", () => {
       createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], { run_id: "b" });
     expect(() => decodeRecording(two, FILE_NAME)).toThrow("To do: select one of a, b.");
     expect(decodeRecording(two, FILE_NAME, { runId: "b" }).run?.run_id).toBe("b");
-    expect(decodeRecording(two, FILE_NAME, { runId: "b" }).cards).toHaveLength(12);
+    expect(decodeRecording(two, FILE_NAME, { runId: "b" }).cards).toHaveLength(6);
     expect(() => decodeRecording(two, FILE_NAME, { runId: "c" })).toThrow("run c not found");
   });
 });
 
-describe("an invalid line", () => {
-  it("is rejected with the file, the line, and all violations", () => {
-    const [run = "", card = ""] = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).split(
-      "\n",
-    );
-    const wrong = card
-      .replace(`"dir":"out"`, `"dir":"up"`)
-      .replace(`"turn":1`, `"turn":0`)
-      .replace(`"sender"`, `"priority":1,"sender"`);
-    expect(() => decodeRecording([run, wrong], FILE_NAME)).toThrow(
-      /^run\.cards\.jsonl:2: .*dir must be one of out, in, relayed.*card\.priority is not a member of a card.*To do: /,
-    );
-  });
-
-  it.each([
-    ["run", "sample_ids", "gsm8k_0"],
-    ["run", "model", { planner: 1 }],
-    ["run", "evidence", "hope"],
-    ["card", "mono_ms", "1"],
-    ["card", "a2a", { task_id: 1 }],
-    ["call", "usage", { input_tokens: 1 }],
-    ["call", "duration_ms", -1],
-    ["score", "correct", "yes"],
-    ["score", "measures", { f1: "1" }],
-    ["end", "status", "tired"],
-    ["end", "at", "noon"],
-  ])("is a line of kind %s whose %s is %j", (kind, member, value) => {
-    const line = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])
+describe("records of one run by several processes", () => {
+  const createRoleFile = (role: string, skewMs = 0): RecordFile => ({
+    file: `${role}.jsonl`,
+    source: createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { roles: [role] })
       .split("\n")
-      .find((text) => text.includes(`"kind":"${kind}"`));
-    const json = { ...(JSON.parse(line ?? "") as object), [member]: value };
-    expect(() => decodeRecordLine(JSON.stringify(json), "f:1")).toThrow(`f:1: ${member}`);
+      .filter((text) => role === "controller" || /"kind":"(request|response|model)"/.test(text))
+      .map((text) => {
+        if (text === "") return text;
+        const line = JSON.parse(text) as TrafficLine;
+        return JSON.stringify({
+          ...line,
+          writer: role,
+          at: new Date(Date.parse(line.at) + skewMs).toISOString(),
+        });
+      }),
   });
 
-  it("keeps unknown members", () => {
-    const json = { ...decodeJanetLines()[0], mood: "good" };
-    expect(decodeRecordLine(JSON.stringify(json), "f:1")).toEqual(json);
+  it("contain the cards of one process, in any order of the files", () => {
+    const whole = createScriptedRecording(SCRIPTED_GSM8K_SAMPLES);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(["controller", "planner", "solver"], { minLength: 3 }), (order) => {
+        const merged = decodeRecordFiles(order.map((role) => createRoleFile(role)));
+        expect(listCardIds(merged)).toEqual(listCardIds(whole));
+        expect(merged.calls).toHaveLength(whole.calls.length);
+        expect(merged.scores).toHaveLength(whole.scores.length);
+      }),
+    );
+  });
+
+  it("show no reply before its request, although the clocks of two machines differ", () => {
+    const merged = decodeRecordFiles([
+      createRoleFile("controller"),
+      createRoleFile("planner", 90_000),
+      createRoleFile("solver", -90_000),
+    ]);
+    for (const { timedCards } of merged.samples)
+      for (const { card, sentMs, arrivedMs } of timedCards) {
+        const request = timedCards.find((other) => other.card.metadata.card_id === card.metadata.in_reply_to);
+        expect(arrivedMs).toBeGreaterThanOrEqual(sentMs);
+        expect(sentMs).toBeGreaterThanOrEqual(request?.sentMs ?? 0);
+      }
+  });
+
+  it("exclude late replies of an attempt that was interrupted", () => {
+    const ids = SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id);
+    const first = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(0, 2), { sample_ids: ids });
+    const second = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(1), { sample_ids: ids });
+    const again = second.replaceAll("gsm8k_1.", "gsm8k_1-again.");
+    // The first attempt has no score. Its last reply arrives after the run was resumed.
+    const lines = first
+      .split("\n")
+      .filter((line) => !/"kind":"(score|end)".*gsm8k_1|"kind":"end"/.test(line));
+    const late = lines.splice(
+      lines.findLastIndex((line) => line.includes('"kind":"response"')),
+      1,
+    );
+    const recording = decodeRecording(
+      [...lines, ...again.split("\n").slice(0, 6), ...late, ...again.split("\n").slice(6)],
+      FILE_NAME,
+    );
+    expect(recording.samples.map(({ cards }) => cards.length)).toEqual(
+      createScriptedRecording(SCRIPTED_GSM8K_SAMPLES).samples.map(({ cards }) => cards.length),
+    );
+    expect(recording.abandoned.cards.every(({ metadata }) => metadata.sample_id === "gsm8k_1")).toBe(true);
+    expect(recording.abandoned.cards).toHaveLength(10);
   });
 });
 
-describe("the lines of a record", () => {
-  it("survive a round trip through a file", () => {
-    fc.assert(
-      fc.property(arbitraryCard, fc.constantFrom("out", "in", "relayed"), fc.nat(), (card, dir, seq) => {
-        const line: RecordLine = {
-          v: 1,
-          kind: "card",
-          run_id: "r",
-          at: new Date(seq).toISOString(),
-          seq,
-          dir,
-          at_role: card.sender,
-          mono_ms: seq / 1_000,
-          card,
-        };
-        const text = encodeRecordLine(line);
-        expect(text.indexOf("\n")).toBe(text.length - 1);
-        expect(decodeRecordLine(text, "f:1")).toEqual(JSON.parse(text));
-        expect(encodeRecordLine(decodeRecordLine(text, "f:1") as RecordLine)).toBe(text);
-      }),
-    );
+describe("a traffic record", () => {
+  const [card] = createGsm8kExampleCards();
+  if (!card) throw new Error("There is no card.");
+  const [part, text] = toCardParts(card);
+  const message = { parts: [part, text] };
+  const base = { v: 1, writer: "w", seq: 1, at: "2026-11-21T10:30:00.000Z", mono_ms: 0 } as const;
+  const request = { ...base, kind: "request", call: "c", to: "planner", operation: "SendMessage" } as const;
+
+  it.each<[string, object]>([
+    ["a JSON-RPC request", { ...request, binding: "JSONRPC", body: { params: { message } } }],
+    ["a REST request", { ...request, binding: "HTTP+JSON", body: { message } }],
+    [
+      "an A2A 0.3 request, whose parts have a kind",
+      { ...request, binding: "JSONRPC", body: { parts: [{ kind: "data", data: part.data }] } },
+    ],
+    [
+      "a response",
+      { ...base, kind: "response", call: "c", duration_ms: 1, body: { task: { artifacts: [message] } } },
+    ],
+    [
+      "an event",
+      { ...base, kind: "event", task_id: "t", log_seq: 1, event: { task: { history: [message] } } },
+    ],
+    ["a frame", { ...base, kind: "frame", call: "c", index: 1, bytes: 1, event: { message } }],
+  ])("contains the message card of %s", (_, line) => {
+    const recording = decodeRecording(encodeTrafficLine(line as TrafficLine), FILE_NAME);
+    expect(recording.cards).toEqual([card]);
+  });
+
+  it("contains no card of a message with an invalid card", () => {
+    const parts = [{ ...part, data: { ...(part.data as object), sender: 1 } }];
+    const line = { ...request, binding: "JSONRPC", body: { message: { parts } } } as unknown as TrafficLine;
+    expect(() => decodeRecording(encodeTrafficLine(line), FILE_NAME)).toThrow("no message card found");
+  });
+
+  it("of a run contains no card of another client", () => {
+    const foreign = { ...part, data: { ...(part.data as object), metadata: {} } };
+    const line = { ...request, binding: "JSONRPC", body: { parts: [foreign] } } as unknown as TrafficLine;
+    const run = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
+    expect(decodeRecording(`${run}${encodeTrafficLine(line)}\n`, FILE_NAME).cards).toHaveLength(6);
+  });
+});
+
+describe("a record of a version whose records were no traffic records", () => {
+  const card = { ...createGsm8kExampleCards()[0], metadata: { card_id: "c1", run_id: "r", sample_id: "s" } };
+  const earlier = [
+    {
+      kind: "run",
+      dataset: "gsm8k",
+      sample_ids: ["s"],
+      method: "a2a",
+      model: {},
+      evidence: "oracle",
+      rule: "number",
+      code: "0.1.0",
+    },
+    {
+      kind: "card",
+      sample_id: "s",
+      seq: 1,
+      dir: "out",
+      at_role: "controller",
+      mono_ms: 1,
+      a2a: { task_id: "t" },
+      card,
+    },
+    { kind: "card", sample_id: "s", seq: 2, dir: "in", at_role: "planner", mono_ms: 2, card },
+    {
+      kind: "call",
+      sample_id: "s",
+      seq: 3,
+      mono_ms: 3,
+      role: "planner",
+      turn: 1,
+      card_id: "c1",
+      model: "m",
+      usage: { input_tokens: 3, output_tokens: 2, source: "estimated" },
+      duration_ms: 1,
+      finish: "length",
+    },
+    { kind: "score", sample_id: "s", gold: "18", correct: false, rule: "number" },
+    { kind: "end", status: "completed", cards: 1, samples: 1 },
+  ].map((line) => JSON.stringify({ v: 1, run_id: "r", at: "2025-01-15T10:31:00.000Z", ...line }));
+
+  it("is decoded", () => {
+    expect(decodeRecording(earlier, FILE_NAME)).toMatchObject({
+      run: { run_id: "r", method: "a2a" },
+      cards: [card],
+      calls: [
+        {
+          role: "planner",
+          turn: 1,
+          cardId: "c1",
+          usage: { input_tokens: 3, output_tokens: 2, source: "estimated" },
+          line: { finish_reason: "length" },
+        },
+      ],
+      scores: [{ sample_id: "s", correct: false }],
+      ends: [{ status: "completed" }],
+      torn: [],
+    });
+  });
+
+  it("reports its invalid lines", () => {
+    const wrong = earlier.map((line) => line.replace('"correct":false', '"correct":"no"'));
+    expect(decodeRecording(wrong, FILE_NAME).torn).toMatchObject([
+      { line: 5, last: false, why: "score line: correct is not a boolean" },
+    ]);
   });
 });
 
@@ -242,10 +356,12 @@ describe("plain cards", () => {
       "timestamp",
     ]);
     const back = createRecordingFromCards(decodeMessageCardArray(JSON.stringify(cards), "cards.json"));
-    expect(listDistinctRecordedCards(back)).toEqual(cards);
+    expect(back.cards).toEqual(cards);
     expect(back.run).toBeUndefined();
-    expect(computeCardTransitTimes(back.cards).map(({ sentMs: sent }) => sent)).toEqual(
-      computeCardTransitTimes(recording.cards).map(({ sentMs: sent }) => sent),
+    expect(listTimes(back).map(([sent]) => sent)).toEqual(
+      listTimes(recording)
+        .map(([sent]) => sent)
+        .toSorted((x, y) => x - y),
     );
   });
 
@@ -257,10 +373,3 @@ describe("plain cards", () => {
     expect(() => decodeMessageCardArray(`[{"sender":1}]`, "cards.json")).toThrow("cards.json, card 1: ");
   });
 });
-
-function decodeJanetLines(): RecordLine[] {
-  return createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])
-    .split("\n")
-    .filter((text) => text !== "")
-    .map((text) => decodeRecordLine(text, "f") as RecordLine);
-}

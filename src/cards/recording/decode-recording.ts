@@ -1,12 +1,7 @@
 import { A2AError } from "../../protocol/index.ts";
-import {
-  type SingleProcessRecordLines,
-  selectFirstLinePerSample,
-  selectAttemptPerSample,
-} from "./run-attempt-selection.ts";
-import { decodeRecordLine } from "./decode-record-line.ts";
-import type { Recording, RecordLine, TornLine } from "./record-line-types.ts";
-import { compareByTime, findWallToMonotonicOffset } from "./record-line-clocks.ts";
+import { decodeTrafficLine, SharedTextDecoder, type TrafficLine } from "../../observe/trace/index.ts";
+import { decodeEarlierLine } from "./decode-earlier-line.ts";
+import { type Recording, RecordingBuilder, type TornLine } from "./recording.ts";
 
 /** Options of `decodeRecording`. */
 interface DecodeRecordingOptions {
@@ -14,134 +9,98 @@ interface DecodeRecordingOptions {
   readonly runId?: string;
 }
 
+/** The text or the lines of a record file. */
+export interface RecordFile {
+  /** Name of the file for error messages. */
+  readonly file: string;
+  readonly source: string | Iterable<string>;
+}
+
 /**
- * Decodes an experiment run from the text or the lines of its record file. `file` is the file name in error
- * messages. `torn` lists incomplete lines, which a killed writer can leave in the file. The decoder ignores
- * record lines of an unknown `kind`. Throws INVALID_PARAMS if a record line is invalid, if the file has no
- * record lines, or if the file contains several runs and `runId` is missing.
+ * Decodes an experiment run from the text or the lines of its record file. `file` is the file name in error messages.
+ * `torn` lists unreadable lines, which a killed writer can leave in the file. Throws INVALID_PARAMS if the file contains
+ * no run and no message card, or if the file contains several runs and `runId` is missing.
  */
 export function decodeRecording(
   source: string | Iterable<string>,
   file: string,
   options: DecodeRecordingOptions = {},
 ): Recording {
-  const parts = new RunPartBuilder();
-  const torn: (Omit<TornLine, "last"> & { part: MutableSingleProcessRunPart })[] = [];
-  const runs = new Set<string>();
-  let number = 0;
+  return decodeRecordFiles([{ file, source }], options);
+}
 
-  for (const text of iterateLines(source)) {
+/**
+ * Decodes an experiment run from the record files of several processes. The lines are ordered by the wall clocks of the
+ * processes.
+ */
+export function decodeRecordFiles(
+  files: readonly RecordFile[],
+  { runId }: DecodeRecordingOptions = {},
+): Recording {
+  const recording = new RecordingBuilder(runId);
+  const torn: TornLine[] = [];
+  const linesByFile = files.map((file) => decodeLines(file, torn));
+  // Run lines of other files would start another attempt.
+  const main = linesByFile.find((lines) => lines.some(({ kind }) => kind === "run"));
+  const lines = linesByFile.flatMap((lines) =>
+    lines === main ? lines : lines.filter(({ kind }) => kind !== "run"),
+  );
+  const isSorted = files.length < 2;
+  for (const line of isSorted ? lines : lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)))
+    recording.add(line);
+  recording.torn = torn;
+  requireSingleRun(recording, files.map(({ file }) => file).join(", "), runId);
+  return recording;
+}
+
+/** Decodes one line of a record with its complete texts. Returns `undefined` for a line of another format. */
+export function decodeRecordLine(text: string): TrafficLine | { readonly torn: string } | undefined {
+  const decoded = decodeTrafficLine(text);
+  if (decoded.type === "traffic") return decoded.line;
+  return decoded.type === "other" ? decodeEarlierLine(decoded.json) : { torn: decoded.reason };
+}
+
+function decodeLines({ file, source }: RecordFile, torn: TornLine[]): TrafficLine[] {
+  const texts = new SharedTextDecoder();
+  const lines: TrafficLine[] = [];
+  /** Unreadable lines after the last line of a process. */
+  let pending: Omit<TornLine, "last">[] = [];
+  let number = 0;
+  const settle = (last: boolean): void => {
+    for (const one of pending) torn.push({ ...one, last });
+    pending = [];
+  };
+  for (const raw of typeof source === "string" ? splitLines(source) : source) {
     number += 1;
-    if (text.trim() === "") continue;
-    const line = decodeRecordLine(text, `${file}:${number}`);
-    if (line === "foreign") continue;
+    const text = texts.decode(raw);
+    if (text === undefined || text.trim() === "") continue;
+    const line = decodeRecordLine(text);
+    if (line === undefined) continue;
     if ("torn" in line) {
-      torn.push({ file, line: number, why: line.torn, part: parts.currentPart });
+      pending.push({ file, line: number, why: line.torn });
       continue;
     }
-    runs.add(line.run_id);
-    if (options.runId !== undefined && line.run_id !== options.runId) continue;
-    parts.addLine(line, number);
+    // Each process begins with a writer line, or in earlier versions with a run line.
+    settle(line.kind === "writer" || line.kind === "run");
+    lines.push(line);
   }
-  requireSingleRun(runs, file, options.runId);
-  return buildRecordingFromRunParts(
-    parts.parts,
-    torn.map(({ part, ...rest }) => ({ ...rest, last: rest.line > part.lastLine })),
-  );
+  settle(true);
+  return lines;
 }
 
-interface MutableSingleProcessRunPart extends SingleProcessRecordLines {
-  readonly lines: RecordLine[];
-  /** Line number of the last decoded line in the record file. */
-  lastLine: number;
-  lastSeq: number;
-}
-
-/**
- * Divides the lines of a record file into run parts. Each run part comes from one process. Each run line
- * starts a new run part. If the file of a role has no run lines, a run part starts at a line whose `seq` does
- * not increase.
- */
-class RunPartBuilder {
-  readonly parts: MutableSingleProcessRunPart[] = [
-    { run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 },
-  ];
-  currentPart: MutableSingleProcessRunPart = this.parts[0] as MutableSingleProcessRunPart;
-
-  addLine(line: RecordLine, number: number): void {
-    const { attempt, lastSeq } = this.currentPart;
-    if (line.kind === "run") this.#startPart({ run: line, attempt: attempt + 1 });
-    else {
-      if ("seq" in line && line.seq <= lastSeq) this.#startPart({ run: undefined, attempt });
-      this.currentPart.lines.push(line);
-      if ("seq" in line) this.currentPart.lastSeq = line.seq;
-    }
-    this.currentPart.lastLine = number;
-  }
-
-  #startPart(part: Omit<SingleProcessRecordLines, "lines">): void {
-    this.currentPart = { ...part, lines: [], lastLine: 0, lastSeq: 0 };
-    this.parts.push(this.currentPart);
-  }
-}
-
-/**
- * Builds a recording from the run parts of a file by aligning their clocks and separating abandoned attempts.
- */
-function buildRecordingFromRunParts(
-  parts: readonly SingleProcessRecordLines[],
-  torn: readonly TornLine[],
-): Recording {
-  const { kept, abandoned } = selectAttemptPerSample(alignPartClocks(parts));
-  return {
-    run: parts.findLast(({ run }) => run !== undefined)?.run,
-    cards: filterByKind(kept, "card").toSorted(compareByTime),
-    calls: filterByKind(kept, "call").toSorted(compareByTime),
-    scores: selectFirstLinePerSample(filterByKind(kept, "score")),
-    skips: selectFirstLinePerSample(filterByKind(kept, "skip")),
-    ends: filterByKind(kept, "end"),
-    abandoned: { cards: filterByKind(abandoned, "card"), calls: filterByKind(abandoned, "call") },
-    torn,
-  };
-}
-
-/**
- * Aligns the monotonic clocks of the run parts with the wall clock. Each process's monotonic clock has a
- * different zero point.
- */
-function alignPartClocks(parts: readonly SingleProcessRecordLines[]): SingleProcessRecordLines[] {
-  const first =
-    parts.map(({ lines }) => findWallToMonotonicOffset(lines)).find((offset) => offset !== undefined) ?? 0;
-  return parts.map((part) => {
-    const shift = (findWallToMonotonicOffset(part.lines) ?? first) - first;
-    if (shift === 0) return part;
-    const lines = part.lines.map((line) =>
-      "mono_ms" in line ? { ...line, mono_ms: line.mono_ms + shift } : line,
-    );
-    return { ...part, lines };
-  });
-}
-
-function filterByKind<Kind extends RecordLine["kind"]>(
-  lines: readonly RecordLine[],
-  kind: Kind,
-): Extract<RecordLine, { kind: Kind }>[] {
-  return lines.filter((line): line is Extract<RecordLine, { kind: Kind }> => line.kind === kind);
-}
-
-function requireSingleRun(runs: ReadonlySet<string>, file: string, runId: string | undefined): void {
-  const names = [...runs].join(", ");
+function requireSingleRun(recording: RecordingBuilder, file: string, runId: string | undefined): void {
+  const { otherRunIds, samples, run, ends } = recording;
+  const names = [...new Set([recording.runId, ...otherRunIds])].filter((id) => id !== runId).join(", ");
   const createError = (what: string): A2AError => new A2AError("INVALID_PARAMS", `${file}: ${what}`);
-  if (runs.size === 0)
-    throw createError("no line of a card record found. To do: name a file that ends in .cards.jsonl.");
-  if (runId !== undefined && !runs.has(runId))
+  const isEmpty = run === undefined && samples.length === 0 && ends.length === 0;
+  if (runId !== undefined && isEmpty)
     throw createError(`run ${runId} not found. To do: select one of ${names}.`);
-  if (runId === undefined && runs.size > 1)
+  if (isEmpty)
+    throw createError(
+      "no run and no message card found. To do: name a record with message cards (.cards.jsonl).",
+    );
+  if (runId === undefined && otherRunIds.size > 0)
     throw createError(`the file contains several runs. To do: select one of ${names}.`);
-}
-
-function iterateLines(source: string | Iterable<string>): Iterable<string> {
-  return typeof source === "string" ? splitLines(source) : source;
 }
 
 /** Yields lines individually, because a list of all lines would hold a second copy of the file in memory. */

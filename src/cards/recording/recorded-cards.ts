@@ -1,15 +1,6 @@
 import { A2AError } from "../../protocol/index.ts";
 import { type MessageCard, parseCard, parseCardTime } from "../message-card/index.ts";
-import { selectMostReliableCardLines } from "./most-reliable-card-line.ts";
-import type { CardLine, Recording } from "./record-line-types.ts";
-
-/**
- * Returns the message cards of a recording without duplicates, in the order they were sent. If the sender of
- * a message card has no recording, the function returns the card that the recipient recorded.
- */
-export function listDistinctRecordedCards(recording: Pick<Recording, "cards">): MessageCard[] {
-  return selectMostReliableCardLines(recording.cards).map(({ card }) => card);
-}
+import { type Recording, RecordingBuilder } from "./recording.ts";
 
 /**
  * Creates a recording from a list of message cards, such as a file of the card specification. The times in
@@ -17,33 +8,14 @@ export function listDistinctRecordedCards(recording: Pick<Recording, "cards">): 
  * and no scores.
  */
 export function createRecordingFromCards(cards: readonly MessageCard[]): Recording {
-  const start = cards.reduce((least, card) => Math.min(least, parseCardTime(card)), Number.POSITIVE_INFINITY);
-  const lines = cards.map((card, index): CardLine => {
-    const { run_id = "cards", sample_id } = card.metadata;
-    return {
-      v: 1,
-      kind: "card",
-      run_id,
-      ...(sample_id !== undefined && { sample_id }),
-      at: new Date(parseCardTime(card)).toISOString(),
-      seq: index + 1,
-      dir: "out",
-      at_role: card.sender,
-      mono_ms: parseCardTime(card) - start,
-      card,
-    };
-  });
-  return {
-    run: undefined,
-    // The cards keep their order, because the order of a list is more reliable than timestamps.
-    cards: lines,
-    calls: [],
-    scores: [],
-    skips: [],
-    ends: [],
-    abandoned: { cards: [], calls: [] },
-    torn: [],
-  };
+  const recording = new RecordingBuilder();
+  // The order of a list is more reliable than timestamps.
+  let sentMs = Number.NEGATIVE_INFINITY;
+  for (const card of cards) {
+    sentMs = Math.max(sentMs, parseCardTime(card));
+    recording.addCard(card, sentMs);
+  }
+  return recording;
 }
 
 /**

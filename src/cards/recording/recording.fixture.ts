@@ -1,20 +1,22 @@
-import type { CardTokenUsage, MessageCard } from "../message-card/index.ts";
 import {
-  type ModelCallRecordInput,
-  type CardRecordInput,
-  createRecorder,
-  decodeRecording,
-  createMemorySink,
-  type Recording,
-  type RunRecordInput,
-} from "./index.ts";
+  encodeTrafficLine,
+  type RunLine,
+  type TrafficLine,
+  type TrafficLineInput,
+} from "../../observe/trace/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { toCardParts } from "../a2a/index.ts";
+import type { MessageCard } from "../message-card/index.ts";
+import { decodeRecording, findLineCards, type Recording } from "./index.ts";
 import { SCRIPTED_GSM8K_SAMPLES, type ScriptedSample } from "./scripted-samples.fixture.ts";
 
 /** Start time of the scripted runs. */
 export const SCRIPTED_RUN_START_MS: number = Date.UTC(2026, 10, 21, 10, 30);
 
 /** Options of a scripted run. */
-export interface ScriptedRunOptions extends Partial<RunRecordInput> {
+export interface ScriptedRunOptions extends Partial<
+  Omit<RunLine, "v" | "kind" | "writer" | "seq" | "at" | "mono_ms">
+> {
   /** Truncates the record in the middle of the line with this number, starting at 0. */
   readonly killAfterLine?: number;
   /** Keeps only the lines that these roles recorded. */
@@ -35,13 +37,16 @@ export function createScriptedRecordFileText(
   options: ScriptedRunOptions = {},
 ): string {
   const { killAfterLine, roles, ...runOptions } = options;
-  const clock = { ms: 0 };
-  const sink = createMemorySink();
-  const recorder = createRecorder(sink, {
-    now: () => SCRIPTED_RUN_START_MS + clock.ms,
-    monotonicNow: () => clock.ms,
-  });
-  const run: RunRecordInput = {
+  const lines: string[] = [];
+  let cards = 0;
+  let samples = 0;
+  const write = (ms: number, line: ScriptedLine): void => {
+    const stamps = { v: 1, kind: line.kind, writer: "w", seq: lines.length + 1, mono_ms: ms } as const;
+    const at = new Date(SCRIPTED_RUN_START_MS + ms).toISOString();
+    lines.push(encodeTrafficLine({ ...stamps, at, ...line }));
+  };
+  const run: Omit<RunLine, "v" | "writer" | "seq" | "at" | "mono_ms"> = {
+    kind: "run",
     run_id: "run",
     dataset: "gsm8k",
     split: "test",
@@ -57,33 +62,25 @@ export function createScriptedRecordFileText(
     seed: 1,
     ...runOptions,
   };
-  recorder.startRun(run);
+  write(0, { kind: "writer", vantage: "client", name: "controller", code: "", bodies: true });
+  write(0, run);
   let startMs = 0;
-  const timedEvents = scripts.flatMap((script) => {
-    const { events, endMs } = computeScriptedSampleEvents(script, script.startMs ?? startMs, run.run_id);
-    startMs = endMs;
-    return events;
+  const events = scripts.flatMap((script) => {
+    const timed = computeScriptedSampleEvents(script, script.startMs ?? startMs, run.run_id);
+    startMs = timed.endMs;
+    return timed.events;
   });
-  for (const event of timedEvents.toSorted((a, b) => a.ms - b.ms)) {
-    clock.ms = event.ms;
-    if ("card" in event && (!roles || roles.includes(event.card.at_role))) recorder.recordCard(event.card);
-    if ("call" in event && (!roles || roles.includes(event.call.role))) recorder.recordModelCall(event.call);
-    if ("script" in event && event.script.isScored !== false) {
-      const { id, gold, predicted = gold, turns, measures } = event.script;
-      recorder.recordSampleScore({
-        run_id: run.run_id,
-        sample_id: id,
-        ...(predicted !== "" && { predicted }),
-        gold,
-        correct: predicted === gold,
-        rule: run.rule,
-        ...(turns !== undefined && { turns }),
-        ...(measures && { measures }),
-      });
-    }
+  let lastMs = 0;
+  for (const { ms, observer, line } of events.toSorted((a, b) => a.ms - b.ms)) {
+    lastMs = ms;
+    if (roles && observer !== undefined && !roles.includes(observer)) continue;
+    if (line.kind === "score") samples += 1;
+    else if (line.kind !== "model") cards += 1;
+    write(ms, line);
   }
-  if (killAfterLine === undefined) recorder.endRun("completed");
-  return killAfterLine === undefined ? sink.text() : truncateRecordFileMidLine(sink.text(), killAfterLine);
+  if (killAfterLine !== undefined) return truncateRecordFileMidLine(`${lines.join("\n")}\n`, killAfterLine);
+  write(lastMs, { kind: "end", run_id: run.run_id, status: "completed", cards, samples });
+  return `${lines.join("\n")}\n`;
 }
 
 /** Returns the first `lines` lines and the beginning of the next one. */
@@ -92,11 +89,16 @@ function truncateRecordFileMidLine(text: string, lines: number): string {
   return [...all.slice(0, lines), all[lines]?.slice(0, 40) ?? ""].join("\n");
 }
 
-type ScriptedRecordingEvent = { readonly ms: number } & (
-  | { readonly card: CardRecordInput }
-  | { readonly call: ModelCallRecordInput }
-  | { readonly script: ScriptedSample }
-);
+type ScriptedLine =
+  | TrafficLineInput
+  | Omit<Extract<TrafficLine, { kind: "writer" }>, "v" | "writer" | "seq" | "at" | "mono_ms">;
+
+interface ScriptedRecordingEvent {
+  readonly ms: number;
+  /** Role whose process records the line. Every process contains the scores. */
+  readonly observer?: string;
+  readonly line: ScriptedLine;
+}
 
 function computeScriptedSampleEvents(
   script: ScriptedSample,
@@ -113,7 +115,7 @@ function computeScriptedSampleEvents(
     const ready = step.waitsFor?.map((other) => arrivals.get(other) ?? startMs) ?? [previousArrivalMs];
     const sent = Math.max(startMs, ...ready) + workMs;
     const card_id = `${script.id}.${name}`;
-    const usage: CardTokenUsage | undefined = tokens && {
+    const usage: MessageCard["metadata"]["usage"] = tokens && {
       input_tokens: tokens[0],
       output_tokens: tokens[1],
       ...(tokens[2] !== undefined && { cached_input_tokens: tokens[2] }),
@@ -136,28 +138,90 @@ function computeScriptedSampleEvents(
       },
       timestamp: new Date(SCRIPTED_RUN_START_MS + sent).toISOString(),
     };
-    const seen = { run_id, sample_id: script.id, card };
-    if (usage)
+    if (tokens)
       events.push({
         ms: sent,
-        call: {
+        observer: from,
+        line: {
+          kind: "model",
+          call: `m${card_id}`,
           run_id,
           sample_id: script.id,
-          role: from,
+          agent: from,
           ...(card.metadata.turn !== undefined && { turn: card.metadata.turn }),
-          card_id,
+          message_id: card_id,
           model: "scripted",
-          usage,
+          input_tokens: tokens[0],
+          output_tokens: tokens[1],
+          ...(tokens[2] !== undefined && { cached_input_tokens: tokens[2] }),
           duration_ms: workMs,
-          finish: "stop",
+          finish_reason: "stop",
         },
       });
-    events.push({ ms: sent, card: { ...seen, dir: "out", at_role: from } });
-    events.push({ ms: sent + travelMs, card: { ...seen, dir: "in", at_role: to } });
+    const body = { message: { parts: toCardParts(card) } } as unknown as JsonObject;
+    const isReply = card.metadata.in_reply_to !== undefined && (type === "result" || type === "error");
+    events.push(
+      isReply
+        ? {
+            ms: sent + travelMs,
+            observer: to,
+            line: { kind: "response", call: `c${card.metadata.in_reply_to}`, duration_ms: workMs, body },
+          }
+        : {
+            ms: sent,
+            observer: from,
+            line: {
+              kind: "request",
+              call: `c${card_id}`,
+              from,
+              to,
+              binding: "JSONRPC",
+              operation: type === "control" ? "CancelTask" : "SendStreamingMessage",
+              body,
+            },
+          },
+    );
     previousArrivalMs = sent + travelMs;
     endMs = Math.max(endMs, previousArrivalMs);
     arrivals.set(name, previousArrivalMs);
   }
-  events.push({ ms: endMs, script });
+  const { id: sample_id, gold, predicted = gold, turns, measures } = script;
+  if (script.isScored !== false)
+    events.push({
+      ms: endMs,
+      line: {
+        kind: "score",
+        run_id,
+        sample_id,
+        ...(predicted !== "" && { predicted }),
+        gold,
+        correct: predicted === gold,
+        rule: "gsm8k/strict",
+        ...(turns !== undefined && { turns }),
+        ...(measures && { measures }),
+      },
+    });
   return { events, endMs };
+}
+
+/** Creates the recording of a scripted run whose lines are changed, or removed if `change` returns `undefined`. */
+export function createChangedRecording(
+  change: (line: TrafficLine) => TrafficLine | undefined,
+  scripts?: readonly ScriptedSample[],
+  options?: ScriptedRunOptions,
+): Recording {
+  const lines = createScriptedRecordFileText(scripts, options)
+    .split("\n")
+    .flatMap((text) => {
+      const line = text === "" ? undefined : change(JSON.parse(text) as TrafficLine);
+      return line ? [encodeTrafficLine(line)] : [];
+    });
+  return decodeRecording(lines, "run.cards.jsonl");
+}
+
+/** Changes the message cards of a line. */
+export function changeLineCards(line: TrafficLine, change: (card: MessageCard) => MessageCard): TrafficLine {
+  if (line.kind !== "request" && line.kind !== "response") return line;
+  const parts = findLineCards(line).flatMap((card) => toCardParts(change(card)));
+  return { ...line, body: { parts } as unknown as JsonObject };
 }

@@ -1,4 +1,4 @@
-import type { ModelCallLine, Recording, RecordedSample } from "../recording/index.ts";
+import type { RecordedCall, RecordedSample } from "../recording/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import { addTokenCounts, ZERO_TOKENS, convertUsageToTokenCounts, type TokenCounts } from "./token-counts.ts";
 
@@ -30,12 +30,9 @@ interface CardCallTokenMismatch {
  */
 export function compareCardAndCallTokens(
   samples: readonly Pick<RecordedSample, "id" | "cards" | "calls">[],
-  recording: Pick<Recording, "cards" | "calls">,
+  allCalls: readonly RecordedCall[],
 ): CardCallTokenComparison {
-  const recordedRoles = new Set([
-    ...recording.cards.flatMap(({ dir, at_role }) => (dir === "out" ? at_role : [])),
-    ...recording.calls.map(({ role }) => role),
-  ]);
+  const recordedRoles = new Set(allCalls.map(({ role }) => role));
   const mismatches: CardCallTokenMismatch[] = [];
   let checked = 0;
   const unchecked = new Set<string>();
@@ -60,14 +57,13 @@ function findCardCallTokenMismatch(
   sample_id: string | undefined,
   role: string,
   cards: readonly MessageCard[],
-  calls: readonly ModelCallLine[],
+  calls: readonly RecordedCall[],
 ): CardCallTokenMismatch | undefined {
   const cardTokens = new Map<string, TokenCounts>();
   const callTokens = new Map<string, TokenCounts>();
   for (const { metadata } of cards)
     addTokensToSum(cardTokens, metadata.card_id ?? "", convertUsageToTokenCounts(metadata.usage));
-  for (const { card_id, usage } of calls)
-    addTokensToSum(callTokens, card_id, convertUsageToTokenCounts(usage));
+  for (const { cardId, usage } of calls) addTokensToSum(callTokens, cardId, convertUsageToTokenCounts(usage));
   const card_ids = [...new Set([...cardTokens.keys(), ...callTokens.keys()])].filter(
     (id) => !hasSameTokens(cardTokens.get(id) ?? ZERO_TOKENS, callTokens.get(id) ?? ZERO_TOKENS),
   );

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Recording, createRecordingFromCards } from "../recording/index.ts";
-import { createScriptedRecording } from "../recording/recording.fixture.ts";
+import {
+  changeLineCards,
+  createChangedRecording,
+  createScriptedRecording,
+} from "../recording/recording.fixture.ts";
 import { createScriptedSamples, type ScriptedSample } from "../recording/scripted-samples.fixture.ts";
 import type { CardTokenUsage } from "../message-card/index.ts";
 import { buildComparisonReport, compareRuns, convertRecordingToScoredRun } from "./index.ts";
@@ -95,20 +99,22 @@ describe("compared runs", () => {
   });
 
   it("have lower bounds for the tokens if a card has unknown tokens, and mark estimates", () => {
-    const changeUsage = (change: (usage: CardTokenUsage, at: number) => CardTokenUsage): Recording => ({
-      ...plannerRun,
-      cards: plannerRun.cards.map((line, at) => {
-        const { usage } = line.card.metadata;
-        const metadata = { ...line.card.metadata, ...(usage && { usage: change(usage, at) }) };
-        return { ...line, card: { ...line.card, metadata } };
-      }),
-    });
-    const first = plannerRun.cards.findIndex(({ card }) => card.metadata.usage);
-    const id = plannerRun.cards[first]?.card.metadata.card_id;
-    const unknown = changeUsage((usage, at) =>
-      plannerRun.cards[at]?.card.metadata.card_id === id
-        ? { input_tokens: 0, output_tokens: 0, source: "none" }
-        : usage,
+    const changeUsage = (
+      change: (usage: CardTokenUsage, id: string | undefined) => CardTokenUsage,
+    ): Recording =>
+      createChangedRecording(
+        (line) =>
+          changeLineCards(line, (card) => {
+            const { usage, card_id } = card.metadata;
+            const metadata = { ...card.metadata, ...(usage && { usage: change(usage, card_id) }) };
+            return { ...card, metadata };
+          }),
+        createScriptedSamples(40),
+        { run_id: "planner" },
+      );
+    const id = plannerRun.cards.find(({ metadata }) => metadata.usage)?.metadata.card_id;
+    const unknown = changeUsage((usage, cardId) =>
+      cardId === id ? { input_tokens: 0, output_tokens: 0, source: "none" } : usage,
     );
     const report = buildComparisonReport([chainOfThoughtRun, unknown], { tariff: { input: 1, output: 1 } });
     const [, row] = report.rows;
@@ -124,18 +130,16 @@ describe("compared runs", () => {
   });
 
   it("exclude the problems that a run skipped, and count them", () => {
-    const skipped = {
-      ...plannerRun,
-      scores: plannerRun.scores.slice(2),
-      skips: plannerRun.scores.slice(0, 2).map(({ v, run_id, at, sample_id }) => ({
-        v,
-        run_id,
-        at,
-        sample_id,
-        kind: "skip" as const,
-        error: "The provider answered 400",
-      })),
-    };
+    const skipped = createChangedRecording(
+      (line) => {
+        if (line.kind !== "score" || !["gsm8k_0", "gsm8k_1"].includes(line.sample_id)) return line;
+        const { v, writer, seq, at, mono_ms, run_id, sample_id } = line;
+        const error = "The provider answered 400";
+        return { v, kind: "skip", writer, seq, at, mono_ms, run_id, sample_id, error };
+      },
+      createScriptedSamples(40),
+      { run_id: "planner" },
+    );
     const report = buildComparisonReport([chainOfThoughtRun, skipped]);
     expect(report).toMatchObject({ samples: 38, skipped: 2 });
     expect(report.rows[1]?.accuracy.value).toBeCloseTo(34 / 38, 12);
@@ -159,7 +163,7 @@ describe("compared runs", () => {
     expect(
       buildComparisonReport([plannerRun, again, chainOfThoughtRun]).rows.map(({ name }) => name),
     ).toEqual(["a2a chained", "a2a parallel", "cot"]);
-    expect(buildComparisonReport([plannerRun, { ...plannerRun }]).rows[0]?.name).toContain("planner");
+    expect(buildComparisonReport([plannerRun, plannerRun]).rows[0]?.name).toContain("planner");
   });
 });
 

@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { CONTROLLER } from "../message-card/index.ts";
-import { type Recording, type RecordedSample, collectRecordedSamples } from "../recording/index.ts";
+import type { Recording, RecordedSample } from "../recording/index.ts";
 import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
 import { compareRuns, assertComparableRuns, excludeSkippedSamples, type ScoredRun } from "./compare-runs.ts";
 import { computeMean, computeMeasureMeans } from "./distribution.ts";
@@ -164,7 +164,7 @@ export function convertRecordingToScoredRun(recording: Recording, name?: string)
     evidence: run.evidence,
     rule: run.rule,
     samples: new Map(
-      collectRecordedSamples(recording).flatMap((sample) => {
+      recording.samples.flatMap((sample) => {
         const { id, score } = sample;
         if (id === undefined || !score) return [];
         const { total, unknownCards, isReported } = summarizeTokens(sample.cards);
@@ -183,9 +183,7 @@ function toComparedRun(
   scoredRun: ScoredRun,
   tariff: TokenTariff | undefined,
 ): ComparedRun {
-  const samples = collectRecordedSamples(recording).filter(
-    ({ id }) => id !== undefined && scoredRun.samples.has(id),
-  );
+  const samples = recording.samples.filter(({ id }) => id !== undefined && scoredRun.samples.has(id));
   const scores = samples.flatMap(({ score }) => score ?? []);
   const { sum, total, estimated, unknownCards, isReported } = summarizeTokens(
     samples.flatMap(({ cards }) => cards),

@@ -1,4 +1,4 @@
-import type { CardTransitTimes, RecordedSample, Recording, RunLine, ScoreLine } from "../recording/index.ts";
+import type { RecordedCall, RecordedSample, RunLine, ScoreLine } from "../recording/index.ts";
 import { type CardCallTokenComparison, compareCardAndCallTokens } from "./card-call-token-comparison.ts";
 import { computeCardStatistics, type CardStatistics } from "./card-statistics.ts";
 import { computeMeasureMeans, type DistributionSummary, summarizeDistribution } from "./distribution.ts";
@@ -10,7 +10,7 @@ import { summarizeTokens, type TokenSummary } from "./token-summary.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
 /** A problem of a run with the results of its analysis. */
-export interface AnalyzedSample extends Omit<RecordedSample, "cardLines"> {
+export interface AnalyzedSample extends RecordedSample {
   /** Time in milliseconds from the first message card to the last arrival, or `undefined` without a reply. */
   readonly durationMs: number | undefined;
   readonly findings: readonly RunFinding[];
@@ -18,13 +18,9 @@ export interface AnalyzedSample extends Omit<RecordedSample, "cardLines"> {
 }
 
 /** Computes the duration, the findings, and the protocol violations of a problem. */
-export function analyzeSample(
-  sample: Omit<RecordedSample, "cardLines">,
-  timings: readonly CardTransitTimes[],
-  run: RunLine | undefined,
-): AnalyzedSample {
-  const { id, cards, calls, score, skip } = sample;
-  const [first] = timings;
+export function analyzeSample(sample: RecordedSample, run: RunLine | undefined): AnalyzedSample {
+  const { id, cards, timedCards, calls, score, skip, version } = sample;
+  const [first] = timedCards;
   const hasReply = cards.some(
     ({ metadata }) =>
       metadata.in_reply_to !== undefined && metadata.in_reply_to === first?.card.metadata.card_id,
@@ -32,11 +28,15 @@ export function analyzeSample(
   return {
     id,
     cards,
+    timedCards,
     calls,
     score,
     skip,
+    version,
     durationMs:
-      first && hasReply ? Math.max(...timings.map(({ arrivedMs }) => arrivedMs)) - first.sentMs : undefined,
+      first && hasReply
+        ? Math.max(...timedCards.map(({ arrivedMs }) => arrivedMs)) - first.sentMs
+        : undefined,
     findings: detectRunFindings(sample),
     violations: listProtocolViolations({ cards, isSettled: id === undefined || isSettled(sample, run) }),
   };
@@ -78,17 +78,14 @@ export interface RunFigures {
   readonly findings: readonly RunFinding[];
 }
 
-/** Lines of a run that the comparison of cards and model calls needs. */
-type LedgerLines = Pick<Recording, "cards" | "calls">;
-
 /**
- * Computes the figures of a run. The message cards of all problems must contain no duplicates. `lines` are
- * the record lines of the same message cards and model calls.
+ * Computes the figures of a run. The message cards of all problems must contain no duplicates. `calls` are
+ * all model calls of the run.
  */
 export function computeRunFigures(
   samples: readonly AnalyzedSample[],
   run: RunLine | undefined,
-  lines: LedgerLines,
+  calls: readonly RecordedCall[],
 ): RunFigures {
   const named = samples.filter(({ id }) => id !== undefined);
   const ids = named.flatMap(({ id }) => id ?? []);
@@ -113,7 +110,7 @@ export function computeRunFigures(
       perSample: summarizeIfAny(measured.map((sample) => summarizeTokens(sample.cards).total)),
     },
     spending: summarizeRoleSpending(cards),
-    ledger: lines.calls.length > 0 ? compareCardAndCallTokens(settled, lines) : undefined,
+    ledger: calls.length > 0 ? compareCardAndCallTokens(settled, calls) : undefined,
     timePerSample: summarizeIfAny(named.flatMap(({ durationMs }) => durationMs ?? [])),
     findings: samples.flatMap(({ findings }) => findings),
   };

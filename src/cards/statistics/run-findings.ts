@@ -1,6 +1,6 @@
 import { truncateText } from "../../protocol/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
-import type { ModelCallLine } from "../recording/index.ts";
+import type { RecordedCall } from "../recording/index.ts";
 import { isPlaceholderText } from "../scoring/index.ts";
 import { formatCardSenderAndRecipient } from "./card-statistics.ts";
 import { countAnswerTokens } from "./token-counts.ts";
@@ -36,7 +36,7 @@ export function detectRunFindings({
 }: {
   readonly id: string | undefined;
   readonly cards: readonly MessageCard[];
-  readonly calls: readonly ModelCallLine[];
+  readonly calls: readonly RecordedCall[];
 }): RunFinding[] {
   const findings: RunFinding[] = [];
   const add = (kind: RunFindingKind, what: string): void => void findings.push({ kind, sample_id: id, what });
@@ -62,8 +62,8 @@ export function detectRunFindings({
   }
   const limit = cards.find(({ metadata }) => metadata["error_type"] === "turn_limit");
   if (limit) add("turn-limit", limit.content);
-  for (const { finish, role, turn } of calls)
-    if (finish === "length")
+  for (const { line, role, turn } of calls)
+    if (line.finish_reason === "length")
       add("truncated", `${role}${turn === undefined ? "" : `, turn ${turn}`}: the reply was cut off`);
   return findings;
 }

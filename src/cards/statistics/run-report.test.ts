@@ -1,13 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { MessageCard } from "../message-card/index.ts";
+import { encodeTrafficLine, type ModelLine, type TrafficLine } from "../../observe/trace/index.ts";
 import {
-  type ModelCallLine,
   decodeMessageCardArray,
+  decodeRecording,
   listCardsInSpecificationFormat,
+  type RecordedCall,
   type Recording,
   createRecordingFromCards,
 } from "../recording/index.ts";
-import { createScriptedRecording } from "../recording/recording.fixture.ts";
+import {
+  changeLineCards,
+  createChangedRecording,
+  createScriptedRecordFileText,
+  createScriptedRecording,
+} from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_HOTPOTQA_SAMPLE,
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
@@ -26,7 +33,7 @@ describe("a correct run", () => {
       broken: [],
       samples: { total: 4, done: 4, open: 0 },
       accuracy: { value: 0.5 },
-      ledger: { ok: true, checked: 12, mismatches: [], unchecked: [] },
+      ledger: { ok: true, checked: 8, mismatches: [], unchecked: [] },
       found: { "repeated-task": 1, "turn-limit": 1 },
       ends: ["completed"],
     });
@@ -57,17 +64,21 @@ describe("a correct run", () => {
 });
 
 describe("the ledger", () => {
-  const spoil = (recording: Recording, call: (line: ModelCallLine) => ModelCallLine): Recording => ({
-    ...recording,
-    calls: recording.calls.map(call),
-  });
+  const spoil = (
+    change: (line: ModelLine) => ModelLine | undefined,
+    ...scripts: readonly ScriptedSample[]
+  ): Recording =>
+    createChangedRecording(
+      (line) => (line.kind === "model" ? change(line) : line),
+      scripts.length > 0 ? scripts : undefined,
+    );
 
   it("names the problem, the role, and the difference if no card includes a call", () => {
-    const recording = spoil(createScriptedRecording(), (line) =>
-      line.card_id === "gsm8k_1.r2" ? { ...line, usage: { ...line.usage, input_tokens: 190 } } : line,
+    const recording = spoil((line) =>
+      line.message_id === "gsm8k_1.r2" ? { ...line, input_tokens: 190 } : line,
     );
     const { ledger, broken } = buildRunReport(recording);
-    expect(ledger).toMatchObject({ ok: false, checked: 12 });
+    expect(ledger).toMatchObject({ ok: false, checked: 8 });
     expect(ledger?.mismatches).toMatchObject([
       {
         sample_id: "gsm8k_1",
@@ -78,59 +89,64 @@ describe("the ledger", () => {
       },
     ]);
     expect(broken).toEqual([
-      "the ledger: 1 of 12 sums differ, the first in gsm8k_1: the cards of solver have -100 tokens against its calls",
+      "the ledger: 1 of 8 sums differ, the first in gsm8k_1: the cards of solver have -100 tokens against its calls",
     ]);
   });
 
   it("finds two errors that cancel each other out in the sum", () => {
-    const recording = spoil(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]), (line) => ({
-      ...line,
-      usage: {
-        ...line.usage,
-        input_tokens: line.usage.input_tokens + ({ "gsm8k_0.s1": 5, "gsm8k_0.s2": -5 }[line.card_id] ?? 0),
-      },
-    }));
+    const errors: Readonly<Record<string, number>> = { "gsm8k_0.s1": 5, "gsm8k_0.s2": -5 };
+    const recording = spoil(
+      (line) => ({
+        ...line,
+        input_tokens: (line.input_tokens ?? 0) + (errors[line.message_id ?? ""] ?? 0),
+      }),
+      SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+    );
     expect(buildRunReport(recording).ledger?.mismatches).toMatchObject([
       { role: "planner", card_ids: ["gsm8k_0.s1", "gsm8k_0.s2"] },
     ]);
   });
 
   it("is balanced if one of several calls for a card did not report its usage", () => {
-    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
-    const [call] = recording.calls as [ModelCallLine];
-    const usage = { input_tokens: 0, output_tokens: 0, source: "none" } as const;
-    const cards = recording.cards.map((line): Recording["cards"][number] => {
-      const { metadata } = line.card;
-      if (metadata.card_id !== call.card_id || !metadata.usage) return line;
-      const weakest = { ...metadata, usage: { ...metadata.usage, source: "none" as const } };
-      return { ...line, card: { ...line.card, metadata: weakest } };
-    });
-    const report = buildRunReport({ ...recording, cards, calls: [...recording.calls, { ...call, usage }] });
+    const text = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
+    const lines = text.split("\n").filter(Boolean);
+    const at = lines.findIndex((line) => line.includes('"kind":"model"'));
+    const call = JSON.parse(lines[at] ?? "") as ModelLine;
+    const { input_tokens: _input, output_tokens: _output, ...failed } = call;
+    lines.splice(at, 0, encodeTrafficLine({ ...failed, error: "The provider answered 500" }));
+    const changed = lines.map((line) =>
+      encodeTrafficLine(
+        changeLineCards(JSON.parse(line) as TrafficLine, (card) => {
+          const { usage, card_id } = card.metadata;
+          if (card_id !== call.message_id || !usage) return card;
+          return { ...card, metadata: { ...card.metadata, usage: { ...usage, source: "none" } } };
+        }),
+      ),
+    );
+    const report = buildRunReport(decodeRecording(changed, "run.cards.jsonl"));
     expect(report.ledger?.ok).toBe(true);
     expect(report.tokens).toMatchObject({ sum: { input: 864, output: 93 }, unknownCards: 1 });
   });
 
   it("excludes unfinished problems and roles that another process records", () => {
-    const open = createScriptedRecording([
+    const lost = spoil(
+      (line) => (line.message_id === "gsm8k_1.r2" ? undefined : line),
       SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
       { ...SCRIPTED_PARALLEL_TASKS_SAMPLE, isScored: false },
-    ]);
-    const lost = { ...open, calls: open.calls.filter(({ card_id }) => card_id !== "gsm8k_1.r2") };
-    expect(buildRunReport(lost).ledger).toMatchObject({ ok: true, checked: 3 });
-    const whole = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
-    const foreign: Recording = {
-      ...whole,
-      cards: whole.cards.filter(({ at_role }) => at_role !== "solver"),
-      calls: whole.calls.filter(({ role }) => role !== "solver"),
-    };
+    );
+    expect(buildRunReport(lost).ledger).toMatchObject({ ok: true, checked: 2 });
+    const foreign = spoil(
+      (line) => (line.agent === "solver" ? undefined : line),
+      SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+    );
     const { ledger, unknown } = buildRunReport(foreign);
-    expect(ledger).toMatchObject({ ok: true, checked: 2, unchecked: ["solver"] });
+    expect(ledger).toMatchObject({ ok: true, checked: 1, unchecked: ["solver"] });
     expect(unknown).toEqual([expect.stringContaining("the cards of solver are correct")]);
   });
 });
 
 describe("findings include", () => {
-  const kinds = (cards: readonly MessageCard[], calls: readonly ModelCallLine[] = []): string[] =>
+  const kinds = (cards: readonly MessageCard[], calls: readonly RecordedCall[] = []): string[] =>
     detectRunFindings({ id: "a", cards, calls }).map(({ kind }) => kind);
   const violations = (cards: readonly MessageCard[], isSettled = true): string[] =>
     listProtocolViolations({ cards, isSettled }).map((what) => what.replace(/^[^“]*“[^”]*” has /, ""));
@@ -172,7 +188,10 @@ describe("findings include", () => {
     const long = { ...reply, content: "word ".repeat(99), metadata };
     const [call] = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).calls;
     if (!call) throw new Error("The script has no model call.");
-    expect(kinds([long], [{ ...call, finish: "length" }, call])).toEqual(["long-answer", "truncated"]);
+    expect(kinds([long], [{ ...call, line: { ...call.line, finish_reason: "length" } }, call])).toEqual([
+      "long-answer",
+      "truncated",
+    ]);
   });
 
   it("a turn limit and an invalid action", () => {
@@ -262,8 +281,11 @@ describe("a report on an incomplete run", () => {
 
   it("counts interrupted attempts separately", () => {
     const recording = createScriptedRecording();
-    const { cards, calls } = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
-    const report = buildRunReport({ ...recording, abandoned: { cards, calls } });
+    const text = createScriptedRecordFileText();
+    const [lines] = text.split(/^.*"kind":"score"/m);
+    const report = buildRunReport(
+      decodeRecording(`${lines}${text.replaceAll("gsm8k_0.", "gsm8k_0-again.")}`, "run.cards.jsonl"),
+    );
     expect(report.abandoned).toEqual({
       cards: 6,
       calls: 5,
@@ -273,10 +295,11 @@ describe("a report on an incomplete run", () => {
   });
 
   it("reports lost lines", () => {
-    const recording = createScriptedRecording();
-    const [end] = recording.ends as [Recording["ends"][number]];
-    const torn = [{ file: "f", line: 7, last: false, why: "" }];
-    const report = buildRunReport({ ...recording, ends: [{ ...end, recorder: "degraded" }], torn });
+    const text = createScriptedRecordFileText().replace(
+      /(?<="kind":"end".*)"status":/,
+      '"recorder":"degraded","status":',
+    );
+    const report = buildRunReport(decodeRecording(text.replace('"kind":"score"', "{"), "run.cards.jsonl"));
     expect(report.broken).toEqual([
       "the record: lines were lost while it was written",
       "the record: lines in its middle cannot be read",

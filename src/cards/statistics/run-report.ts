@@ -1,14 +1,6 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { type MessageCard, PLANNER, parseCardTime } from "../message-card/index.ts";
-import {
-  listDistinctRecordedCards,
-  type RunEndLine,
-  computeCardTransitTimes,
-  type Recording,
-  type RunLine,
-  collectRecordedSamples,
-  type TornLine,
-} from "../recording/index.ts";
+import type { RunEndLine, Recording, RunLine, TornLine } from "../recording/index.ts";
 import type { CardCallTokenComparison } from "./card-call-token-comparison.ts";
 import type { DistributionSummary } from "./distribution.ts";
 import { type ReplyLatency, summarizeReplyLatency } from "./role-spending.ts";
@@ -26,7 +18,7 @@ export interface RunReport extends Pick<
   "samples" | "accuracy" | "measures" | "figures" | "spending" | "ledger" | "findings"
 > {
   /** Run line of the recording, without the list of problem IDs. */
-  readonly run: Omit<RunLine, "v" | "kind" | "sample_ids"> | undefined;
+  readonly run: Omit<RunLine, "v" | "kind" | "writer" | "seq" | "mono_ms" | "sample_ids"> | undefined;
   /** Reasons why some statistics cannot be computed. */
   readonly unknown: readonly string[];
   /** Message cards that violate a guarantee of the card protocol. */
@@ -76,16 +68,12 @@ const assertKnownOptions = defineOptionNames<RunReportOptions>()("buildRunReport
 export function buildRunReport(recording: Recording, options: RunReportOptions = {}): RunReport {
   assertKnownOptions(options);
   const { tariff } = options;
-  const { run, ends, torn, abandoned } = recording;
-  const samples = collectRecordedSamples(recording);
-  const cards = listDistinctRecordedCards(recording);
-  const analyzed = samples.map((sample) =>
-    analyzeSample(sample, computeCardTransitTimes(sample.cardLines), run),
-  );
+  const { run, cards, calls, ends, torn, abandoned } = recording;
+  const analyzed = recording.samples.map((sample) => analyzeSample(sample, run));
   const violations = analyzed.flatMap(({ id, violations }) =>
     violations.map((what) => `${formatSampleId(id)}: ${what}`),
   );
-  const computed = computeRunFigures(analyzed, run, recording);
+  const computed = computeRunFigures(analyzed, run, calls);
   const { findings, ledger, figures, tokens, timePerSample, ...shared } = computed;
   const isElsewhere = isPlannerRecordedElsewhere(PLANNER, recording);
   const { total } = computed.samples;
@@ -116,7 +104,7 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
     ends: ends.map(({ status }) => status),
     degraded,
     abandoned: {
-      cards: listDistinctRecordedCards(abandoned).length,
+      cards: abandoned.cards.length,
       calls: abandoned.calls.length,
       tokens: sumUsageTokens(abandoned.calls.map(({ usage }) => usage)),
     },
@@ -125,18 +113,26 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
 }
 
 /**
- * Returns whether some of the planner's message cards were recorded only by their recipients. The planner's
- * delegations are unknown in such a recording.
+ * Returns whether the recording contains replies of the planner, but neither its model calls nor its delegations.
  */
-function isPlannerRecordedElsewhere(planner: string, { run, cards }: Recording): boolean {
+function isPlannerRecordedElsewhere(planner: string, { run, cards, calls }: Recording): boolean {
   if (!run) return false;
-  const plannerLines = cards.filter(
-    ({ card }) => card.sender === planner && card.metadata["written_by"] === undefined,
+  const sent = cards.filter(
+    ({ sender, metadata }) => sender === planner && metadata["written_by"] === undefined,
   );
-  return plannerLines.length > 0 && plannerLines.every(({ dir }) => dir === "in");
+  const hasDelegated = sent.some(({ message_type }) => message_type === "task");
+  return sent.length > 0 && !hasDelegated && !calls.some(({ role }) => role === planner);
 }
 
-function omitRunLineSampleIds({ v: _v, kind: _kind, sample_ids: _ids, ...rest }: RunLine): RunReport["run"] {
+function omitRunLineSampleIds({
+  v: _v,
+  kind: _kind,
+  writer: _writer,
+  seq: _seq,
+  mono_ms: _mono,
+  sample_ids: _ids,
+  ...rest
+}: RunLine): RunReport["run"] {
   return rest;
 }
 

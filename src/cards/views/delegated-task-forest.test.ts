@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
-import { listDistinctRecordedCards } from "../recording/index.ts";
 import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
@@ -13,7 +12,7 @@ import { type Delegation, buildSampleDelegationForests } from "./index.ts";
 import type { DelegatedTaskForest } from "./delegated-task-forest.ts";
 
 function getSingleForest(script: ScriptedSample): DelegatedTaskForest {
-  const cards = listDistinctRecordedCards(createScriptedRecording([script]));
+  const cards = createScriptedRecording([script]).cards;
   const [forest] = buildSampleDelegationForests(cards);
   if (!forest) throw new Error("The script has no card.");
   return forest;
@@ -84,9 +83,7 @@ describe("delegations", () => {
   });
 
   it("are open without a reply", () => {
-    const cards = listDistinctRecordedCards(
-      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
-    ).slice(0, 4);
+    const cards = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards.slice(0, 4);
     const [root] = buildSampleDelegationForests(cards).flatMap(({ roots }) => roots);
     expect(root?.reply).toBeUndefined();
     expect(root?.subtasks.map(({ reply }) => reply?.content)).toEqual(["9", undefined]);

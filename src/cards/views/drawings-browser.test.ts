@@ -8,7 +8,6 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { MessageCard } from "../message-card/index.ts";
 import { findChromium, CHROMIUM_MISSING_MESSAGE, launchChromium } from "../html/browser.fixture.ts";
-import { listDistinctRecordedCards } from "../recording/index.ts";
 import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import { SCRIPTED_PARALLEL_TASKS_SAMPLE } from "../recording/scripted-samples.fixture.ts";
 import { arbitraryHostileCard } from "./hostile-card.fixture.ts";
@@ -22,10 +21,7 @@ const hostileCardLists: MessageCard[][] = fc.sample(
     seed: 1,
   },
 );
-const cardLists = [
-  listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE])),
-  ...hostileCardLists,
-];
+const cardLists = [createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards, ...hostileCardLists];
 
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)

@@ -2,7 +2,6 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { type MessageCard, PLANNER } from "../message-card/index.ts";
-import { listDistinctRecordedCards } from "../recording/index.ts";
 import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
@@ -17,19 +16,13 @@ const arbitraryHostileCards = fc.array(arbitraryHostileCard, { minLength: 1, max
 describe("sequence diagrams as text", () => {
   it("have an arrow to the recipient of each card, and the time since the previous card", () => {
     expect(
-      renderSequenceText(
-        listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
-        { width: 80 },
-      ),
+      renderSequenceText(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards, { width: 80 }),
     ).toBe(JANET_SEQUENCE_TEXT);
   });
 
   it("name the task of a reply if several tasks were pending", () => {
     expect(
-      renderSequenceText(
-        listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE])),
-        { width: 80 },
-      ),
+      renderSequenceText(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards, { width: 80 }),
     ).toBe(PARALLEL_SEQUENCE_TEXT);
   });
 
@@ -61,9 +54,7 @@ describe("sequence diagrams as text", () => {
 
 describe("the drawings in SVG", () => {
   it("have a line for each role, and an arrow with its content for each card", () => {
-    const svg = renderSequenceSvg(
-      listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
-    );
+    const svg = renderSequenceSvg(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards);
     expect(svg.match(/class="life"/g)).toHaveLength(3);
     expect(svg.match(/class="head"/g)).toHaveLength(6);
     expect(svg).toContain("<title>planner to solver, task: Calculate 16 eggs - 3 eaten - 4 muffins</title>");
@@ -75,21 +66,19 @@ describe("the drawings in SVG", () => {
   it("show the period of each task", () => {
     // One bar of the planner, and three parallel bars of the solver.
     expect(
-      renderSequenceSvg(
-        listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE])),
-      ).match(/class="busy"/g),
+      renderSequenceSvg(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards).match(
+        /class="busy"/g,
+      ),
     ).toHaveLength(4);
   });
 
   it("are the same for the same cards", () => {
-    const cards = listDistinctRecordedCards(createScriptedRecording());
+    const cards = createScriptedRecording().cards;
     expect(renderSequenceSvg(cards)).toBe(renderSequenceSvg(structuredClone(cards)));
   });
 
   it("contain only our elements, for arbitrary cards", () => {
-    expect(
-      parseSvgElements(renderSequenceSvg(listDistinctRecordedCards(createScriptedRecording()))),
-    ).toContain("tspan");
+    expect(parseSvgElements(renderSequenceSvg(createScriptedRecording().cards))).toContain("tspan");
     fc.assert(
       fc.property(arbitraryHostileCards, (cards) => {
         const svg = renderSequenceSvg(cards);

@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import { arbitraryCard, createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
-import { listDistinctRecordedCards } from "../recording/index.ts";
 import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_HOTPOTQA_SAMPLE,
@@ -65,15 +64,13 @@ describe("the Mermaid diagram", () => {
   });
 
   it("groups parallel tasks, and keeps the number of each card", () => {
-    const parallel = listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]));
+    const parallel = createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards;
     expect(renderSequenceMermaid(parallel).split("\n").slice(5, -1).join("\n")).toBe(
       EXPECTED_PARALLEL_DIAGRAM,
     );
     // Consecutive tasks do not form a block.
     expect(
-      renderSequenceMermaid(
-        listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
-      ),
+      renderSequenceMermaid(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards),
     ).not.toContain("par ");
   });
 
@@ -84,7 +81,7 @@ describe("the Mermaid diagram", () => {
     SCRIPTED_TURN_LIMIT_SAMPLE,
     SCRIPTED_TIMEOUT_SAMPLE,
   ])("is parsed by Mermaid: $id", async (script) => {
-    const cards = listDistinctRecordedCards(createScriptedRecording([script]));
+    const cards = createScriptedRecording([script]).cards;
     const { statements } = await parseDiagram(renderSequenceMermaid(cards));
     const arrows = statements.filter(
       ({ from, to, type }) => from !== undefined && to !== undefined && type !== 2,

@@ -5,7 +5,6 @@ import {
   createGsm8kExampleCards,
   createCardProtocolWithNumberedIds,
 } from "../message-card/message-card.fixture.ts";
-import { listDistinctRecordedCards } from "../recording/index.ts";
 import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../recording/scripted-samples.fixture.ts";
 import { defineCardType, PLANNER, SOLVER } from "../message-card/index.ts";
@@ -64,10 +63,9 @@ describe("boxes", () => {
   });
 
   it("show tokens and the number of the answered card, but no IDs", () => {
-    const boxes = visualizeCards(
-      listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
-      { width: 72 },
-    );
+    const boxes = visualizeCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards, {
+      width: 72,
+    });
     expect(boxes.split("\n").slice(4, 8).join("\n")).toBe(
       `
 ┌ 2 TASK  planner → solver ────────────────────────────── 10:30:00.821 ┐

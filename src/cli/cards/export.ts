@@ -3,7 +3,6 @@ import {
   listCardsInSpecificationFormat,
   renderSequenceMermaid,
   type Recording,
-  collectRecordedSamples,
   getScoreOutcome,
   summarizeTokens,
   renderSequenceSvg,
@@ -55,7 +54,7 @@ export function createCardsExportCommand(context: CliContext): Command {
 /** Renders one line for each problem, with its answer, outcome, and tokens. Unknown tokens are empty. */
 function renderProblemsAsCsv(run: Recording): string {
   const head = "sample_id,question,gold,predicted,correct,outcome,error,turns,input_tokens,output_tokens";
-  const rows = collectRecordedSamples(run).flatMap(({ id, cards, score, skip }) => {
+  const rows = run.samples.flatMap(({ id, cards, score, skip }) => {
     if (id === undefined) return [];
     const { sum, unknownCards } = summarizeTokens(cards);
     const tokens = unknownCards > 0 ? [undefined, undefined] : [sum.input, sum.output];
@@ -76,7 +75,7 @@ function quoteCsvField(value: string | number | boolean | undefined): string {
  * one problem.
  */
 function requireSingleSampleCards(run: Recording): ReturnType<typeof listCardsInSpecificationFormat> {
-  return [...requireSingleSample(collectRecordedSamples(run).filter(({ cards }) => cards.length > 0)).cards];
+  return [...requireSingleSample(run.samples.filter(({ cards }) => cards.length > 0)).cards];
 }
 
 /** Renders a JSON list with one element on each line, so that tools such as `grep` can search the list. */

@@ -44,7 +44,7 @@ describe("colloquy cards html", () => {
   });
 
   it("accepts a list of message cards, too", async () => {
-    const cards = JSON.stringify(createScriptedRecording().cards.map(({ card }) => card));
+    const cards = JSON.stringify(createScriptedRecording().cards);
     const cwd = await createTempTestDirectoryWithFiles({ "cards.json": cards });
     const { code, out } = await runCliInTestProcess(["cards", "html", `${cwd}/cards.json`]);
     expect({ code, out }).toEqual({ code: 0, out: `${cwd}/cards.html\n` });

@@ -3,10 +3,10 @@ import { basename, resolve } from "node:path";
 import { text as allOf } from "node:stream/consumers";
 import {
   decodeMessageCardArray,
+  decodeRecordFiles,
   decodeRecording,
-  mergeRecordings,
   createRecordingFromCards,
-  type NamedRecording,
+  type RecordFile,
   type Recording,
 } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
@@ -54,24 +54,21 @@ export async function readRuns(
       text: await readFileOrStdin(file, stdin),
     })),
   );
-  const found: (NamedRecording & { readonly name: string })[] = texts.map(({ file, text }) => {
-    if (isMessageCardListText(text))
-      return {
-        file,
-        name: basename(file),
-        recording: createRecordingFromCards(decodeMessageCardArray(text, file)),
-      };
-    const recording = decodeRecording(text, file, runId === undefined ? {} : { runId });
-    return { file, name: getRunId(recording) ?? basename(file), recording };
+  const options = runId === undefined ? {} : { runId };
+  const found: (RecordFile & RunNameAndRecording)[] = texts.map(({ file, text: source }) => {
+    const recording = isMessageCardListText(source)
+      ? createRecordingFromCards(decodeMessageCardArray(source, file))
+      : decodeRecording(source, file, options);
+    const name = (isMessageCardListText(source) ? undefined : recording.runId) ?? basename(file);
+    return { file, source, name, recording };
   });
   return [...Map.groupBy(found, ({ name }) => name)].map(([name, files]) => {
     const [only] = files;
-    return { name, recording: only && files.length === 1 ? only.recording : mergeRecordings(files) };
+    return {
+      name,
+      recording: only && files.length === 1 ? only.recording : decodeRecordFiles(files, options),
+    };
   });
-}
-
-function getRunId({ run, cards, calls }: Recording): string | undefined {
-  return (run ?? cards[0] ?? calls[0])?.run_id;
 }
 
 /** Returns whether the text is a list of message cards in the format of the card specification. */

@@ -1,12 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  listDistinctRecordedCards,
-  decodeRecording,
-  type Recording,
-  buildRunReport,
-} from "../../cards/index.ts";
+import { decodeRecording, type Recording, buildRunReport } from "../../cards/index.ts";
 import { createSolver, createOracleModel, serveRoles } from "../../cards/roles/index.ts";
 import { getGsm8kSlice } from "../../cards/index.ts";
 import {
@@ -133,7 +128,7 @@ describe("colloquy cards run", () => {
     const scored = [...text.matchAll(/"kind":"score".*?"sample_id":"(\w+)"/g)].map(([, id]) => id);
     expect(scored).toHaveLength(20);
     expect(new Set(scored)).toEqual(new Set(getGsm8kSlice().map(({ id }) => id)));
-    expect(listDistinctRecordedCards(readRecording(file))).toHaveLength(120);
+    expect(readRecording(file).cards).toHaveLength(120);
     expect(buildRunReport(readRecording(file))).toMatchObject({ broken: [], samples: { done: 20 } });
     expect(existsSync(join(cwd, "k_cards.json"))).toBe(true);
   }, 60_000);
@@ -164,7 +159,7 @@ describe("colloquy cards run", () => {
     expect(gone.err).toContain("have no verdict: The card could not be delivered to solver");
     const { cards, scores } = readRecording(join(cwd, "gone.cards.jsonl"));
     expect(scores).toEqual([]);
-    expect(cards.some(({ card }) => card.metadata["error_type"] === "transport_error")).toBe(true);
+    expect(cards.some(({ metadata }) => metadata["error_type"] === "transport_error")).toBe(true);
   });
 
   it("records a model's answers on a cassette, and replays them without the model", async () => {
@@ -188,8 +183,8 @@ describe("colloquy cards run", () => {
     expect((await runCliInTestProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
     // Two problems run concurrently, so the order of their cards is random.
     const [first, second] = ["first", "second"].map((id) =>
-      listDistinctRecordedCards(readRecording(join(cwd, `${id}.cards.jsonl`)))
-        .map(({ content }) => content)
+      readRecording(join(cwd, `${id}.cards.jsonl`))
+        .cards.map(({ content }) => content)
         .toSorted(),
     );
     expect(second).toEqual(first);
@@ -256,10 +251,13 @@ describe("colloquy cards run", () => {
     expect((await runCliInTestProcess(words)).code).toBe(0);
     const file = join(cwd, "r.cards.jsonl");
     const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replace(/("kind":"call".*?"input_tokens":)0/, "$1100"));
+    writeFileSync(
+      file,
+      text.replace(/("kind":"model".*?)"finish_reason"/, '$1"input_tokens":100,"finish_reason"'),
+    );
     const { code, out } = await runCliInTestProcess([...words, "--resume"]);
     expect(code).toBe(1);
-    expect(out).toContain("broken: the ledger: 1 of 3 sums differ");
+    expect(out).toContain("broken: the ledger: 1 of 2 sums differ");
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { type Recording, type RecordedSample, collectRecordedSamples } from "../../cards/index.ts";
+import { type Recording, type RecordedSample } from "../../cards/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
 export interface SampleSelectionOptions {
@@ -12,7 +12,7 @@ export function createSampleOption(): Option {
 
 /** Returns the problem with the given id. Without an id, returns all problems that have message cards. */
 export function selectRecordedSamples(recording: Recording, id: string | undefined): RecordedSample[] {
-  const samples = collectRecordedSamples(recording).filter(({ cards }) => cards.length > 0);
+  const samples = recording.samples.filter(({ cards }) => cards.length > 0);
   const found = id === undefined ? samples : samples.filter((sample) => sample.id === id);
   if (found.length > 0) return found;
   throw createUsageError(
@@ -36,11 +36,20 @@ export function requireSingleSample(samples: readonly RecordedSample[]): Recorde
 
 /** Returns a copy of a recording with only the given problems. */
 export function filterRecording(recording: Recording, samples: readonly RecordedSample[]): Recording {
+  const { runId, run, ends, abandoned, torn } = recording;
+  const selected = new Set(samples.flatMap(({ cards }) => cards));
   return {
-    ...recording,
-    cards: samples.flatMap(({ cardLines }) => cardLines).toSorted((a, b) => a.mono_ms - b.mono_ms),
-    calls: samples.flatMap(({ calls }) => calls).toSorted((a, b) => a.mono_ms - b.mono_ms),
+    runId,
+    run,
+    samples,
+    cards: recording.cards.filter((card) => selected.has(card)),
+    calls: samples.flatMap(({ calls }) => calls),
     scores: samples.flatMap(({ score }) => score ?? []),
+    skips: samples.flatMap(({ skip }) => skip ?? []),
+    finishedSampleIds: recording.finishedSampleIds,
+    ends,
+    abandoned,
+    torn,
   };
 }
 

@@ -7,9 +7,9 @@ import {
   buildRunReport,
   decodeRecording,
   decodeRecordLine,
-  encodeRecordLine,
-  type RecordLine,
 } from "../../cards/index.ts";
+import { encodeTrafficLine, SharedTextDecoder, type TrafficLine } from "../../observe/trace/index.ts";
+import { SharedTextEncoder } from "../../observe/trace/recording/index.ts";
 import { rescoreRecordLines } from "../../cards/experiments/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
@@ -39,10 +39,11 @@ export function createCardsScoreCommand(context: CliContext): Command {
     const before = decodeRecording(text, file);
     if (!before.run)
       throw createUsageError(`${file} has no run line.`, "Pass the recording of the run (.cards.jsonl).");
-    const lines = rescoreRecordLines(decodeLines(text, file), before, scorer);
+    const lines = rescoreRecordLines(decodeLines(text), before, scorer);
     const target =
       out ?? join(file === "-" ? "." : dirname(file), `${before.run.run_id}-${scorer}.cards.jsonl`);
-    const rescored = lines.map(encodeRecordLine).join("");
+    const texts = new SharedTextEncoder();
+    const rescored = lines.map((line) => `${texts.encode(encodeTrafficLine(line))}\n`).join("");
     await writeNewFile(target, rescored);
     const reports = [before, decodeRecording(rescored, target)].map((recording) => buildRunReport(recording));
     if (output === "json")
@@ -60,11 +61,12 @@ export function createCardsScoreCommand(context: CliContext): Command {
   });
 }
 
-function decodeLines(text: string, file: string): RecordLine[] {
-  return text.split("\n").flatMap((line, index) => {
-    if (line.trim() === "") return [];
-    const decoded = decodeRecordLine(line, `${file}:${index + 1}`);
-    return decoded === "foreign" || "torn" in decoded ? [] : decoded;
+function decodeLines(text: string): TrafficLine[] {
+  const texts = new SharedTextDecoder();
+  return text.split("\n").flatMap((raw) => {
+    const line = texts.decode(raw);
+    const decoded = line && decodeRecordLine(line);
+    return !decoded || "torn" in decoded ? [] : decoded;
   });
 }
 

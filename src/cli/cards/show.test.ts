@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import {
-  listDistinctRecordedCards,
   generateFlowDiagram,
   renderSequenceText,
   renderSequenceSvg,
@@ -24,7 +23,7 @@ import {
 
 const runCardsCommand = (...words: string[]): Promise<CliTestProcessResult> =>
   runCliInTestProcess(["cards", ...words]);
-const janetCards = listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]));
+const janetCards = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards;
 
 async function createFile(text: string, name = "run.cards.jsonl"): Promise<string> {
   return `${await createTempTestDirectoryWithFiles({ [name]: text })}/${name}`;
@@ -99,9 +98,7 @@ describe("cards export", () => {
     [
       "seed-json",
       (text: string) =>
-        expect(JSON.parse(text)).toEqual(
-          listDistinctRecordedCards(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES)),
-        ),
+        expect(JSON.parse(text)).toEqual(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES).cards),
     ],
   ])("writes a whole run as %s", async (form, check) => {
     const { code, out } = await runCardsCommand(
@@ -125,7 +122,7 @@ describe("cards export", () => {
       },
     );
     expect(await readFile(out, "utf8")).toBe(
-      renderSequenceSvg(listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]))),
+      renderSequenceSvg(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards),
     );
     const { err, code } = await runCardsCommand(
       "export",

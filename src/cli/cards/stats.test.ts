@@ -23,7 +23,7 @@ const runCardsCommand = (...words: string[]): Promise<CliTestProcessResult> =>
 
 /** A recording with one model call that no card accounts for. */
 const UNBALANCED = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).replace(
-  /("kind":"call".*?"input_tokens":)182/,
+  /("kind":"model".*?"input_tokens":)182/,
   (_, before: string) => `${before}282`,
 );
 const UNANSWERED = createScriptedRecordFileText([
@@ -50,7 +50,7 @@ describe("cards stats", () => {
       "planner → solver      8  316 ms  3.4 s",
       "1  problems that ran out of turns           gsm8k_2",
       "price 0.0108 by the tariff",
-      "ledger: ok, the tokens on the cards are those of the calls (12 sums)",
+      "ledger: ok, the tokens on the cards are those of the calls (8 sums)",
     ])
       expect(out).toContain(line);
   });
@@ -63,7 +63,7 @@ describe("cards stats", () => {
     const ledger = await runCardsCommand("stats", `${cwd}/ledger.jsonl`);
     expect(ledger.code).toBe(1);
     expect(ledger.out).toContain("gsm8k_0 planner: cards 682+76, calls 782+76 (gsm8k_0.s1)");
-    expect(ledger.out).toContain("broken: the ledger: 1 of 3 sums differ");
+    expect(ledger.out).toContain("broken: the ledger: 1 of 2 sums differ");
     const reply = await runCardsCommand("stats", `${cwd}/reply.jsonl`, "--json");
     expect(reply.code).toBe(1);
     const report = JSON.parse(reply.out) as RunReport;
@@ -119,22 +119,22 @@ describe("cards stats", () => {
   it("reports that a run was killed, and its wasted tokens", async () => {
     const killed = createScriptedRecordFileText(
       [SCRIPTED_SEQUENTIAL_TASKS_SAMPLE, SCRIPTED_PARALLEL_TASKS_SAMPLE],
-      { killAfterLine: 30 },
+      { killAfterLine: 22 },
     );
     const again = createScriptedRecordFileText([SCRIPTED_PARALLEL_TASKS_SAMPLE], {
       sample_ids: ["gsm8k_0", "gsm8k_1"],
-    });
+    }).replaceAll("gsm8k_1.", "gsm8k_1-again.");
     const cwd = await createTempTestDirectoryWithFiles({
       "a.jsonl": killed,
       "b.jsonl": `${killed}\n${again}`,
     });
     const first = await runCardsCommand("stats", `${cwd}/a.jsonl`);
     expect(first.out).toMatch(/problems +1 of 2 done, 1 begun; no end: killed, or still at it/);
-    expect(first.out).toContain(`torn line: ${cwd}/a.jsonl:31`);
+    expect(first.out).toContain(`torn line: ${cwd}/a.jsonl:23`);
     expect(first.code).toBe(0);
     const second = await runCardsCommand("stats", `${cwd}/b.jsonl`);
     expect(second.out).toContain(
-      "not counted: 5 cards and 2 calls (324 tokens) of attempts that were interrupted",
+      "not counted: 5 cards and 3 calls (403 tokens) of attempts that were interrupted",
     );
     expect(second.code).toBe(0);
   });
@@ -250,10 +250,10 @@ describe("cards validate", () => {
     expect(valid).toBe(false);
     expect(found.map(({ errors }) => errors)).toEqual([
       [
-        expect.stringContaining("lines.jsonl:4: seq must be"),
-        expect.stringContaining("lines.jsonl:6: seq must be"),
+        expect.stringContaining("lines.jsonl:4: model line: seq is not"),
+        expect.stringContaining("lines.jsonl:6: model line: seq is not"),
       ],
-      [expect.stringContaining("the ledger: 1 of 3"), "gsm8k_0: ledger: planner: gsm8k_0.s1"],
+      [expect.stringContaining("the ledger: 1 of 2"), "gsm8k_0: ledger: planner: gsm8k_0.s1"],
       [
         expect.stringContaining("the protocol: 1 violation, the first in gsm8k_0"),
         "gsm8k_0: planner → solver: “Calculate 16 eggs - 3 eaten - 4 muffins” has no reply",
@@ -262,7 +262,7 @@ describe("cards validate", () => {
         expect.stringContaining("card 1"),
         expect.stringContaining("priority"),
       ]) as string[],
-      [expect.stringContaining("app.log: no line of a card record found")],
+      [expect.stringContaining("app.log: no run and no message card found")],
     ]);
   });
 
@@ -315,7 +315,7 @@ describe("the files of a run", () => {
     expect(code).toBe(1);
     expect(err).toContain(`${cwd}/none: the file does not exist. Pass a recording`);
     expect((await runCardsCommand("stats", `${cwd}/app.log`)).err).toContain(
-      "app.log: no line of a card record found",
+      "app.log: no run and no message card found",
     );
     const two = await runCardsCommand("stats", `${cwd}/a.cards.jsonl`, `${cwd}/b.cards.jsonl`);
     expect(two).toMatchObject({ code: 2, err: expect.stringContaining("several runs: a, b.") as string });

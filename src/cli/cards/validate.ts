@@ -1,13 +1,15 @@
 import { Command } from "commander";
 import {
-  listDistinctRecordedCards,
   type MessageCard,
   createCardProtocol,
+  listCardJson,
+  parseCard,
   decodeMessageCardArray,
   decodeRecording,
   createRecordingFromCards,
   buildRunReport,
 } from "../../cards/index.ts";
+import { SharedTextDecoder } from "../../observe/trace/index.ts";
 import { decodeRecordLine } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { BASELINE_ANSWERER_CARD_ROUTES } from "../../cards/roles/index.ts";
@@ -60,7 +62,7 @@ export function validateRunFile(text: string, file: string, runId?: string): Val
       ? createRecordingFromCards(decodeMessageCardArray(text, file))
       : decodeRecording(text, file, runId === undefined ? {} : { runId });
     const report = buildRunReport(recording);
-    const cards = listDistinctRecordedCards(recording);
+    const { cards } = recording;
     const errors = [
       ...report.broken,
       ...report.violations,
@@ -94,13 +96,23 @@ export function validateRunFile(text: string, file: string, runId?: string): Val
 
 function findMalformedLines(text: string, file: string): string[] {
   const errors: string[] = [];
-  for (const [index, line] of text.split("\n").entries()) {
-    if (line.trim() === "" || errors.length >= MAX_VALIDATION_MESSAGES) continue;
-    try {
-      decodeRecordLine(line, `${file}:${index + 1}`);
-    } catch (error) {
-      errors.push(A2AError.from(error).message);
+  const texts = new SharedTextDecoder();
+  for (const [index, raw] of text.split("\n").entries()) {
+    const line = texts.decode(raw);
+    if (!line || errors.length >= MAX_VALIDATION_MESSAGES) continue;
+    const decoded = decodeRecordLine(line);
+    if (!decoded) continue;
+    if ("torn" in decoded) {
+      // The report lists lines that are no JSON. A killed process leaves one.
+      if (/^[\w-]+ line: /.test(decoded.torn)) errors.push(`${file}:${index + 1}: ${decoded.torn}`);
+      continue;
     }
+    for (const json of listCardJson(decoded))
+      try {
+        parseCard(json);
+      } catch (error) {
+        errors.push(`${file}:${index + 1}: ${A2AError.from(error).message}`);
+      }
   }
   return errors;
 }

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { Command } from "commander";
-import { decodeRecording, type Recording } from "../../cards/index.ts";
+import { decodeRecordLine, type Recording, RecordingBuilder } from "../../cards/index.ts";
 import { renderTrafficRecord } from "../../studio/pages/index.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { writeOutputFile } from "../cards/write-output-file.ts";
@@ -50,7 +50,7 @@ async function writeTrafficRecordPage(
   const [first = ""] = files;
   const record = await loadTrafficRecord(files, context, prices);
   const { lines } = selectTaskLines(record, task);
-  const recording = decodeCardLines(lines, first);
+  const recording = findRecording(lines);
   const html = renderTrafficRecord(listPageLines(lines, task), {
     title: basename(first),
     ...(recording && { recording }),
@@ -79,12 +79,17 @@ function formatMillions(count: number): string {
   return `${Math.round(count / 1e6)} million`;
 }
 
-/** Decodes the lines of the card protocol, or returns `undefined` if the record has none. */
-function decodeCardLines(lines: readonly ReadTrafficLine[], file: string): Recording | undefined {
-  const cardLines = lines.flatMap((decoded) =>
-    decoded.type === "other" && typeof decoded.json["run_id"] === "string"
-      ? [`${JSON.stringify(decoded.json)}\n`]
-      : [],
-  );
-  return cardLines.length === 0 ? undefined : decodeRecording(cardLines.join(""), file);
+/** Returns the message cards of the record, or `undefined` if it contains none. */
+function findRecording(lines: readonly ReadTrafficLine[]): Recording | undefined {
+  const recording = new RecordingBuilder();
+  for (const decoded of lines) {
+    const line =
+      decoded.type === "traffic"
+        ? decoded.line
+        : decoded.type === "other"
+          ? decodeRecordLine(JSON.stringify(decoded.json))
+          : undefined;
+    if (line && !("torn" in line)) recording.add(line);
+  }
+  return recording.run !== undefined || recording.cards.length > 0 ? recording : undefined;
 }

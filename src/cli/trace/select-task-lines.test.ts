@@ -51,9 +51,9 @@ function createCardLines(): string {
     .trimEnd()
     .split("\n")
     .map((text) => {
-      const line = JSON.parse(text) as { kind: string; sample_id?: string };
-      const taskId = line.sample_id === OWN_SAMPLE ? PLANNER_TASK : OTHER_TASK;
-      return `${JSON.stringify(line.kind === "card" ? { ...line, a2a: { task_id: taskId } } : line)}\n`;
+      const line = { ...(JSON.parse(text) as { kind: string }), writer: "run" };
+      const task_id = text.includes(`"sample_id":"${OWN_SAMPLE}"`) ? PLANNER_TASK : OTHER_TASK;
+      return `${JSON.stringify(/request|response/.test(line.kind) ? { ...line, task_id } : line)}\n`;
     })
     .join("");
 }

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../protocol/index.ts";
-import { listTaskFamily } from "../../observe/trace/index.ts";
+import { findLineCards } from "../../cards/index.ts";
+import { listTaskFamily, type RunIds } from "../../observe/trace/index.ts";
 import type { ReadTrafficLine } from "../../observe/trace/recording/index.ts";
 import { requireTask, type LoadedTrafficRecord } from "./load-traffic-record.ts";
 
@@ -11,7 +11,7 @@ export interface SelectedTaskLines {
 }
 
 /**
- * Selects the lines of a task and of the tasks that its agent started, and the card protocol's lines of their samples.
+ * Selects the lines of a task and of the tasks that its agent started, and the other lines of their runs and problems.
  * The lines of writers and of agent cards belong to all tasks. Without an id, all lines are selected.
  */
 export function selectTaskLines(
@@ -22,22 +22,28 @@ export function selectTaskLines(
   const family = listTaskFamily(model, requireTask(model, taskId));
   const ofFamily = new Set(family.flatMap(({ entries }) => entries.map(({ line }) => line)));
   const samples = new Set(
-    family.flatMap(({ annotations }) =>
-      annotations.flatMap(({ line }) => [getSampleKey(line), getSampleKey({ ...line, sample_id: null })]),
-    ),
+    [...ofFamily]
+      .flatMap(findLineCards)
+      .flatMap(({ metadata: { run_id, sample_id } }) => [
+        formatSampleKey({ run_id, sample_id }),
+        formatSampleKey({ run_id }),
+      ]),
   );
   return {
     taskKeys: new Set(family.map(({ key }) => key)),
     lines: lines.filter((decoded) => {
-      if (decoded.type === "other") return samples.has(getSampleKey(decoded.json));
       if (decoded.type !== "traffic") return false;
-      const { kind } = decoded.line;
-      return kind === "writer" || kind === "agent" || ofFamily.has(decoded.line);
+      const { line } = decoded;
+      if (line.kind === "writer" || line.kind === "agent" || ofFamily.has(line)) return true;
+      return "run_id" in line && line.run_id !== undefined && samples.has(formatSampleKey(line));
     }),
   };
 }
 
 /** Returns what the lines of one sample have in common. The line that describes a run has no sample. */
-function getSampleKey({ run_id = null, sample_id = null }: JsonObject): string {
+function formatSampleKey({
+  run_id = "",
+  sample_id = "",
+}: { [Id in keyof RunIds]: RunIds[Id] | undefined }): string {
   return JSON.stringify([run_id, sample_id]);
 }

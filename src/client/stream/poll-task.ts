@@ -1,55 +1,25 @@
 import { isTerminal, type StreamResponse, type Task } from "../../protocol/index.ts";
+import { type RetryOptions } from "./retry.ts";
 import { delay } from "../http/abortable-waits.ts";
-import { Backoff, isRetryable, type RetryOptions } from "./retry.ts";
 
-/** Delay in milliseconds before the first poll, and after a change of the task. */
-const FIRST_POLL_DELAY_MS = 100;
-/** The delay doubles after each poll without a change, up to this limit in milliseconds. */
-const MAX_POLL_DELAY_MS = 5_000;
-
-/** Options of `pollTask`. */
-export interface PollOptions {
-  readonly signal: AbortSignal | undefined;
-  /** Attempts and delays while the agent is unreachable or overloaded. */
-  readonly reconnect?: RetryOptions;
-  /** The task that the caller already knows. Default: none, so that the first poll is immediate. */
-  readonly known?: Task;
-  /** Returns whether the task needs no more polls. Default: the task has ended. */
-  readonly isEnd?: (task: Task) => boolean;
-}
+const TASK_POLL_INTERVAL_MS = 1_000;
 
 /**
- * Polls a task of an agent that does not support streaming (A2A §3.3.4). Yields the complete task after each change. If
- * the agent requests a delay with `Retry-After`, the next poll waits for the delay, up to five minutes.
+ * Polls a task of an agent that does not support streaming (A2A §3.3.4). Yields the complete task after each
+ * change.
  */
 export async function* pollTask(
   read: () => Promise<Task>,
-  {
-    signal,
-    reconnect = {},
-    known,
-    isEnd = ({ status }: Task): boolean => isTerminal(status.state),
-  }: PollOptions,
-): AsyncGenerator<StreamResponse & { task: Task }, void, undefined> {
-  const { sleep = delay } = reconnect;
-  const backoff = new Backoff(reconnect);
-  let lastSeen = known && JSON.stringify(known);
-  let delayMs = FIRST_POLL_DELAY_MS;
+  signal: AbortSignal | undefined,
+  { sleep = delay }: RetryOptions,
+): AsyncGenerator<StreamResponse, void, undefined> {
+  let lastSeen = "";
   for (;;) {
-    if (lastSeen !== undefined) await sleep(delayMs, signal);
-    let task: Task;
-    try {
-      task = await read();
-    } catch (error) {
-      if (!isRetryable(error) || !(await backoff.waitForRetry(error, signal))) throw error;
-      continue;
-    }
-    backoff.reset();
+    const task = await read();
     const serialized = JSON.stringify(task);
-    const hasChanged = serialized !== lastSeen;
-    if (hasChanged) yield { task };
-    if (isEnd(task)) return;
-    delayMs = hasChanged ? FIRST_POLL_DELAY_MS : Math.min(delayMs * 2, MAX_POLL_DELAY_MS);
+    if (serialized !== lastSeen) yield { task };
+    if (isTerminal(task.status.state)) return;
     lastSeen = serialized;
+    await sleep(TASK_POLL_INTERVAL_MS, signal);
   }
 }

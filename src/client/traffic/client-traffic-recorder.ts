@@ -1,5 +1,11 @@
 import {
   A2AError,
+  copyTask,
+  fold,
+  isEventRefusal,
+  type Message,
+  type StreamResponse,
+  type Task,
   getEventTaskId,
   isInterrupted,
   isObject,
@@ -58,8 +64,10 @@ export class ClientCallRecorder implements HttpCallListener {
   readonly #request: RecordedRequest;
   #call: string | undefined;
   #startMs = 0;
-  #response: { readonly status: number; readonly headers: Record<string, string> } | undefined;
+  #response: { readonly status: number; readonly headers?: Record<string, string> } | undefined;
   #frames = 0;
+  /** The result of the stream, if the record contains no frames. */
+  #streamResult: { task: Task } | { message: Message } | undefined;
   #taskId: string | undefined;
   #state: TaskState | undefined;
 
@@ -93,7 +101,7 @@ export class ClientCallRecorder implements HttpCallListener {
       const value = headers.get(name);
       if (value !== null) recorded[name] = value;
     }
-    this.#response = { status, headers: recorded };
+    this.#response = { status, ...(this.#writer.frames && { headers: recorded }) };
   }
 
   /** Records a request that is not sent over HTTP. */
@@ -101,12 +109,13 @@ export class ClientCallRecorder implements HttpCallListener {
     this.#writeRequest(this.#target.url, this.#request.headers, this.#request.params);
   }
 
-  recordResult(result: object): void {
-    const task = findResultTask(result);
+  recordResult(result?: object, thrown?: unknown): void {
+    const task = result && findResultTask(result);
     this.#taskId ??= task?.id;
     this.#writeResponse({
       ...(task && { context_id: task.contextId, state: task.status.state }),
-      body: result as JsonObject,
+      ...(result && { body: result as JsonObject }),
+      ...(thrown !== undefined && { error: describeError(thrown) }),
     });
   }
 
@@ -117,6 +126,10 @@ export class ClientCallRecorder implements HttpCallListener {
   }
 
   recordEvent({ id, event, size = 0 }: ReceivedStreamEvent): void {
+    if (!this.#writer.frames) {
+      this.#addToResult(splitEventPosition(event).event);
+      return;
+    }
     if (this.#frames === 0) this.#writeResponse({ is_stream: true });
     this.#frames += 1;
     this.#taskId ??= getEventTaskId(event);
@@ -138,6 +151,10 @@ export class ClientCallRecorder implements HttpCallListener {
 
   /** Records the end of a stream. A stream that failed before its first event is recorded as a failed response. */
   recordStreamEnd(reason: "completed" | "canceled" | "cut", thrown?: unknown): void {
+    if (!this.#writer.frames) {
+      this.recordResult(this.#streamResult, thrown);
+      return;
+    }
     if (this.#frames === 0) {
       if (reason === "cut") return this.recordFailure(thrown);
       this.#writeResponse({ is_stream: true });
@@ -154,6 +171,20 @@ export class ClientCallRecorder implements HttpCallListener {
       frames: this.#frames,
       ...line,
     });
+  }
+
+  #addToResult(event: StreamResponse): void {
+    const result = this.#streamResult;
+    if ("task" in event) {
+      const task = copyTask(event.task);
+      // The request line contains the message of the user.
+      this.#streamResult = {
+        task: { ...task, history: task.history?.filter(({ role }) => role !== "ROLE_USER") ?? [] },
+      };
+    } else if (result && "task" in result) {
+      const task = fold(result.task, event);
+      if (!isEventRefusal(task)) this.#streamResult = { task };
+    } else if ("message" in event) this.#streamResult = { message: event.message };
   }
 
   #writeRequest(
@@ -179,10 +210,8 @@ export class ClientCallRecorder implements HttpCallListener {
       operation: this.#operation,
       ...ids,
       ...(traceparent !== undefined && { traceparent }),
-      url,
-      headers,
+      ...(this.#writer.frames && { url, headers, ...(bodyBytes !== undefined && { body_bytes: bodyBytes }) }),
       ...(body !== undefined && { body }),
-      ...(bodyBytes !== undefined && { body_bytes: bodyBytes }),
     });
   }
 

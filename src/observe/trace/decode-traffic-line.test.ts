@@ -14,7 +14,7 @@ describe("the decoder of traffic lines", () => {
   });
 
   it.each([
-    ["a line of the card protocol", { ...BASE, kind: "card" }],
+    ["a line of an earlier record of cards", { v: 1, kind: "card", run_id: "r", at: BASE.at }],
     ["an unknown kind", { ...BASE, kind: "constructor" }],
     ["a later version", { ...BASE, v: 2, kind: "turn" }],
   ])("keeps %s as another line", (_, json) => {

@@ -26,8 +26,9 @@ export function decodeTrafficLine(text: string): DecodedTrafficLine {
 export function decodeTrafficLineJson(json: unknown): DecodedTrafficLine {
   if (!isObject(json)) return { type: "unreadable", reason: "the line is not a JSON object" };
   const { v, kind } = json;
-  // The lines of the card protocol share the file, and have kinds of their own.
   if (v !== 1 || !isTrafficLineKind(kind)) return { type: "other", json };
+  // Earlier versions recorded message cards in lines of these kinds without a writer.
+  if (json["writer"] === undefined && typeof json["run_id"] === "string") return { type: "other", json };
   const violation = findTrafficLineViolation(kind, json);
   if (violation !== undefined) return { type: "unreadable", reason: `${kind} line: ${violation}` };
   return { type: "traffic", line: json as unknown as TrafficLine };

@@ -3,6 +3,7 @@
  * tap, and the views that are computed from it.
  */
 export * from "./public.ts";
+export { SharedTextDecoder } from "./shared-text-decoder.ts";
 export { isTruncatedBody } from "./truncated-body.ts";
 export {
   describeUnknownCaller,

@@ -1,6 +1,8 @@
 /** What package entries export of this folder. `index.ts` adds what only other folders use. */
 export type {
   AgentLine,
+  AnswerSourceKind,
+  CardLine,
   EventLine,
   FaultLine,
   FrameLine,
@@ -9,6 +11,11 @@ export type {
   PushLine,
   RequestLine,
   ResponseLine,
+  RunEndLine,
+  RunIds,
+  RunLine,
+  ScoreLine,
+  SkipLine,
   SpanLine,
   StreamEndLine,
   ToolLine,
@@ -40,7 +47,6 @@ export type { TaskStateChange, TrafficTask } from "./model/traffic-task.ts";
 export type {
   MarkedTimelineEntry,
   ReaderPosition,
-  TaskAnnotation,
   TimelineEntry,
   TimelineMark,
 } from "./model/timeline-types.ts";

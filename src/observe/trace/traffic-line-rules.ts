@@ -71,6 +71,16 @@ const BASE = {
   mono_ms: NUMBER,
   traceparent: OPTIONAL_STRING,
 };
+const isRunId: MemberCheck = (value) => typeof value === "string" && /^[\w.:-]{1,128}$/.test(value);
+const RUN_ID = required(isRunId, "1 to 128 letters, digits, or _ . : -");
+const RUN_IDS = {
+  run_id: optional(isRunId, "1 to 128 letters, digits, or _ . : -"),
+  sample_id: OPTIONAL_STRING,
+};
+const OPTIONAL_NUMBERS = optional(
+  (value) => isObject(value) && Object.values(value).every(isNumber),
+  "an object with numbers",
+);
 const IDS = {
   agent: OPTIONAL_STRING,
   task_id: OPTIONAL_STRING,
@@ -169,6 +179,7 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
   model: {
     ...BASE,
     ...IDS,
+    ...RUN_IDS,
     call: STRING,
     provider: OPTIONAL_STRING,
     model: STRING,
@@ -179,6 +190,10 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
     input_tokens: OPTIONAL_COUNT,
     cached_input_tokens: OPTIONAL_COUNT,
     output_tokens: OPTIONAL_COUNT,
+    reasoning_output_tokens: OPTIONAL_COUNT,
+    tokens_estimated: optional(isBoolean, "a boolean"),
+    turn: OPTIONAL_COUNT,
+    wait_ms: OPTIONAL_NUMBER,
     price: OPTIONAL_NUMBER,
     currency: optional(isCurrency, "a currency code such as USD"),
     duration_ms: NUMBER,
@@ -226,6 +241,52 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
     ),
     index: OPTIONAL_COUNT,
     detail: OPTIONAL_STRING,
+  },
+  run: {
+    ...BASE,
+    run_id: RUN_ID,
+    dataset: STRING,
+    split: OPTIONAL_STRING,
+    sample_ids: required(isStringList, "a list of strings"),
+    method: STRING,
+    mode: OPTIONAL_STRING,
+    context: OPTIONAL_STRING,
+    model: required(isStringRecord, "an object with strings"),
+    limits: OPTIONAL_OBJECT,
+    options: OPTIONAL_OBJECT,
+    evidence: required(
+      isOneOf("live-model", "recorded-model", "oracle", "simulated", "heuristic"),
+      "the name of a kind of evidence",
+    ),
+    rule: STRING,
+    code: STRING,
+    data_sha256: OPTIONAL_STRING,
+    seed: OPTIONAL_NUMBER,
+    servers: OPTIONAL_HEADERS,
+    prompts_sha256: OPTIONAL_STRING,
+  },
+  card: { ...BASE, ...IDS, ...RUN_IDS, card: required(isObject, "an object") },
+  score: {
+    ...BASE,
+    run_id: RUN_ID,
+    sample_id: STRING,
+    predicted: OPTIONAL_STRING,
+    gold: STRING,
+    correct: BOOLEAN,
+    rule: STRING,
+    outcome: OPTIONAL_STRING,
+    turns: OPTIONAL_COUNT,
+    measures: OPTIONAL_NUMBERS,
+    error: OPTIONAL_STRING,
+  },
+  skip: { ...BASE, run_id: RUN_ID, sample_id: STRING, error: STRING },
+  end: {
+    ...BASE,
+    run_id: RUN_ID,
+    status: required(isOneOf("completed", "interrupted", "failed"), "completed, interrupted, or failed"),
+    cards: COUNT,
+    samples: COUNT,
+    recorder: optional(isOneOf("degraded"), "degraded"),
   },
   loss: { ...BASE, lines: COUNT, reason: STRING },
 };

@@ -11,8 +11,7 @@ export type TrafficLineInput = OmitFromEach<Exclude<TrafficLine, WriterLine | Lo
 
 /**
  * A line of a traffic record, which is an append-only JSON Lines file. Servers, clients, and the tap write the same
- * format. The lines of the card protocol (`run`, `card`, `call`, …) can be in the same file, and annotate its tasks.
- * Readers ignore unknown members and lines with an unknown `v` or `kind`.
+ * format. A run of the card protocol is a record with the lines `run`, `card`, `score`, `skip`, and `end`. Readers ignore unknown members and lines with an unknown `v` or `kind`.
  */
 export type TrafficLine =
   | WriterLine
@@ -28,6 +27,11 @@ export type TrafficLine =
   | SpanLine
   | PushLine
   | FaultLine
+  | RunLine
+  | CardLine
+  | ScoreLine
+  | SkipLine
+  | RunEndLine
   | LossLine;
 
 /** Members of every traffic line. */
@@ -187,8 +191,11 @@ export interface TurnLine extends TrafficLineBase, TrafficIds {
   readonly parent?: { readonly agent?: string; readonly task_id: string };
 }
 
-/** A call to a language model. */
-export interface ModelLine extends TrafficLineBase, TrafficIds {
+/**
+ * A call to a language model. `message_id` is the ID of the message to which the call led, for example the ID of a
+ * message card.
+ */
+export interface ModelLine extends TrafficLineBase, TrafficIds, RunIds {
   readonly kind: "model";
   readonly call: string;
   /** Provider in the terms of OpenTelemetry (`gen_ai.provider.name`), for example `openai`. */
@@ -205,6 +212,14 @@ export interface ModelLine extends TrafficLineBase, TrafficIds {
   /** Tokens of the prompt that the provider has read from its cache. */
   readonly cached_input_tokens?: number;
   readonly output_tokens?: number;
+  /** Part of `output_tokens` that the model used for reasoning. */
+  readonly reasoning_output_tokens?: number;
+  /** Whether the token counts are estimates of the writer. */
+  readonly tokens_estimated?: boolean;
+  /** Turn of the role that called the model. */
+  readonly turn?: number;
+  /** Time in milliseconds after which the caller repeated a failed call. */
+  readonly wait_ms?: number;
   /** Price of the call, if the price of the model is known. */
   readonly price?: number;
   /** Currency code (ISO 4217) of `price`. Default: `USD`. */
@@ -258,6 +273,107 @@ export interface FaultLine extends TrafficLineBase, TrafficIds {
   readonly index?: number;
   /** The setting of the fault, for example `after 3 events`. */
   readonly detail?: string;
+}
+
+/** Members that connect a line with a run of the card protocol and a problem of the run. */
+export interface RunIds {
+  readonly run_id?: string;
+  readonly sample_id?: string;
+}
+
+/**
+ * Source of the answers in an experiment run. Reports never compare results with different kinds of evidence.
+ */
+export type AnswerSourceKind = "live-model" | "recorded-model" | "oracle" | "simulated" | "heuristic";
+
+/** The description of an experiment run, which a new run or a resumed run writes first. */
+export interface RunLine extends TrafficLineBase {
+  readonly kind: "run";
+  readonly run_id: string;
+  /** Name of the dataset, such as `gsm8k`, `hotpotqa`, or a custom name. */
+  readonly dataset: string;
+  readonly split?: string;
+  /** IDs of all problems of the run, including problems that were not started. */
+  readonly sample_ids: readonly string[];
+  /** Name of the method, such as `a2a`, `cot`, `direct`, or `cot-sc@5`. */
+  readonly method: string;
+  /** Planner mode, if the method is `a2a`. */
+  readonly mode?: string;
+  /** Context policy of the planner, if the method is `a2a`. */
+  readonly context?: string;
+  /** Model name for each role, by role name. */
+  readonly model: Readonly<Record<string, string>>;
+  readonly limits?: JsonObject;
+  /** Additional role options, by role name, such as `transcript`, `temperature`, and `calculator`. */
+  readonly options?: JsonObject;
+  readonly evidence: AnswerSourceKind;
+  /** Scorer of the run, for example `number`. */
+  readonly rule: string;
+  /** Version of Colloquy that wrote the line. */
+  readonly code: string;
+  /** SHA-256 hash of the dataset files in hexadecimal. */
+  readonly data_sha256?: string;
+  readonly seed?: number;
+  /** Base URL of the model server for each role, without credentials, if the run sets one. */
+  readonly servers?: Readonly<Record<string, string>>;
+  /** SHA-256 hash of the instructions for all models in hexadecimal. */
+  readonly prompts_sha256?: string;
+}
+
+/**
+ * A message card that no recorded message contains: a card for an agent that reads plain text, or a card that a role
+ * created on behalf of an agent without a reply. `agent` is the role that reports the card. All other message cards of
+ * a record are the parts of its messages with the media type of message cards.
+ */
+export interface CardLine extends TrafficLineBase, TrafficIds, RunIds {
+  readonly kind: "card";
+  readonly card: JsonObject;
+}
+
+/** The score of a problem. A resumed run skips problems with a score line. */
+export interface ScoreLine extends TrafficLineBase {
+  readonly kind: "score";
+  readonly run_id: string;
+  readonly sample_id: string;
+  /** Answer that was extracted from the reply. `predicted` is missing if the reply contains no answer. */
+  readonly predicted?: string;
+  readonly gold: string;
+  readonly correct: boolean;
+  readonly rule: string;
+  /**
+   * How the problem ended: `answered`, `unmarked` (an answer without the requested marker), `no_answer`,
+   * `placeholder`, or the error type of the reply, such as `timeout`, `truncated`, `filtered`,
+   * `invalid_action`, or `turn_limit`.
+   */
+  readonly outcome?: string;
+  /** Number of turns that the planner used for the problem. */
+  readonly turns?: number;
+  /** Additional scores between 0 and 1 that the dataset defines, for example `f1` and `joint_f1`. */
+  readonly measures?: Readonly<Record<string, number>>;
+  /** Error that ended the problem, if the run counts problems with errors as wrong. */
+  readonly error?: string;
+}
+
+/** A problem that ended with an error and that the run skips. A resumed run does not repeat the problem. */
+export interface SkipLine extends TrafficLineBase {
+  readonly kind: "skip";
+  readonly run_id: string;
+  readonly sample_id: string;
+  /** Error that ended the problem. */
+  readonly error: string;
+}
+
+/** The end of a process's part of a run. A missing end line means that the process was killed. */
+export interface RunEndLine extends TrafficLineBase {
+  readonly kind: "end";
+  readonly run_id: string;
+  readonly status: "completed" | "interrupted" | "failed";
+  /** Number of message cards since the run was started or resumed. */
+  readonly cards: number;
+  /** Number of problems that were finished since the run was started or resumed. */
+  readonly samples: number;
+  /** `degraded` if lines were lost because the sink could not write them. */
+  readonly recorder?: "degraded";
 }
 
 /** Lines that the writer did not write, because its buffer or its files were full. */

@@ -84,7 +84,7 @@ export class ServerTrafficRecorder {
       body: params as JsonObject,
     });
     const writeResponse = (status: number, members: object): void =>
-      this.#writer.write({
+      void this.#writer.write({
         kind: "response",
         call,
         status,
@@ -222,6 +222,7 @@ class RecordedStream {
     this.#taskId ??= getEventTaskId(event);
     const isSnapshot = jsonText.startsWith('{"task"') && seq !== 1;
     if (jsonText.includes('"state"')) this.#state = getEventTaskState(event) ?? this.#state;
+    if (!this.#writer.frames) return;
     this.#writer.write(
       {
         kind: "frame",

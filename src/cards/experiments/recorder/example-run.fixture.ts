@@ -1,4 +1,4 @@
-import type { RunRecordInput } from "../../index.ts";
+import type { RunRecordInput } from "./index.ts";
 
 export const EXAMPLE_RUN: RunRecordInput = {
   run_id: "gsm8k-a2a",

@@ -1,8 +1,9 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import type { RecordSink } from "../../index.ts";
+import { SharedTextEncoder } from "../../../observe/trace/recording/index.ts";
 import { lockFile } from "./file-lock.ts";
+import type { RunSink } from "./run-recorder.ts";
 
 /** Options for `openFileSink`. */
 export interface FileSinkOptions {
@@ -16,8 +17,8 @@ export interface FileSinkOptions {
 
 const assertKnownOptions = defineOptionNames<FileSinkOptions>()("openFileSink", "fsync");
 
-/** A sink that appends record lines to a file. */
-export interface FileSink extends RecordSink {
+/** A sink that appends record lines to a file, and stores each long text once. */
+export interface FileSink extends RunSink {
   /** Closes the record file and releases its lock. Record lines that are written after `close` are lost. */
   close(): void;
 }
@@ -45,15 +46,19 @@ export function openFileSink(file: string, options: FileSinkOptions = {}): FileS
     if (fd === undefined) throw new Error(`The file ${file} is closed. Open it again to write.`);
     return fd;
   };
+  const texts = new SharedTextEncoder();
+  let hasHeader = false;
   return {
-    write: (text) => {
+    isSynchronous: true,
+    write: (lines, header) => {
       const descriptor = requireOpen();
-      const bytes = Buffer.from(isTorn ? `\n${text}` : text);
+      const bytes = Buffer.from(`${isTorn ? "\n" : ""}${hasHeader ? "" : header}${texts.encode(lines)}`);
       let written = 0;
       try {
         // A full disk may accept only part of the bytes.
         while (written < bytes.length) written += writeSync(descriptor, bytes, written);
         isTorn = false;
+        hasHeader = true;
       } catch (cause) {
         isTorn ||= written > 0;
         throw cause;

@@ -10,7 +10,7 @@ import { formatCardListFileName } from "../../index.ts";
  * `results`.
  */
 export function writeMessageCardListFile(recording: Recording, outputFolder = "results"): string {
-  const runId = recording.run?.run_id ?? recording.cards[0]?.run_id ?? "unknown";
+  const runId = recording.runId ?? "unknown";
   const file = join(outputFolder, formatCardListFileName(runId));
   mkdirSync(outputFolder, { recursive: true });
   // The file is renamed into place, so that a reader never sees an incomplete file.

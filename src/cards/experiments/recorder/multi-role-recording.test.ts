@@ -4,15 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import {
-  listDistinctRecordedCards,
-  createRecorder,
-  decodeRecording,
-  getGsm8kSlice,
-  mergeRecordings,
-  buildRunReport,
-  collectRecordedSamples,
-} from "../../index.ts";
+import { decodeRecordFiles, decodeRecording, getGsm8kSlice, buildRunReport } from "../../index.ts";
 import {
   createController,
   createPlanner,
@@ -20,7 +12,7 @@ import {
   createOracleModel,
   serveRoles,
 } from "../../roles/index.ts";
-import { openFileSink, openRunFile } from "./index.ts";
+import { createRunRecorder, openFileSink, openRunFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 import { getScriptArguments } from "../../../../test/support/fork-script.ts";
 
@@ -37,10 +29,19 @@ async function recordSolvedRun(): Promise<{ files: string[] }> {
     planner: openFileSink(join(out, "planner.jsonl")),
     solver: openFileSink(join(out, "solver.jsonl")),
   };
+  const recorders = {
+    planner: createRunRecorder(sinks.planner),
+    solver: createRunRecorder(sinks.solver),
+  };
   const served = await serveRoles({
     roles: {
-      planner: { role: createPlanner(), model, recorder: createRecorder(sinks.planner) },
-      solver: { role: createSolver(), model, recorder: createRecorder(sinks.solver) },
+      planner: {
+        role: createPlanner(),
+        model,
+        recorder: recorders.planner,
+        connectOptions: { record: recorders.planner.writer },
+      },
+      solver: { role: createSolver(), model, recorder: recorders.solver },
     },
   });
   const record = openRunFile(
@@ -48,7 +49,11 @@ async function recordSolvedRun(): Promise<{ files: string[] }> {
     { outputFolder: out },
   );
   try {
-    const controller = createController({ roleTargets: served.urls, recorder: record });
+    const controller = createController({
+      roleTargets: served.urls,
+      recorder: record,
+      connectOptions: { record: record.writer },
+    });
     await Promise.all(
       samples.map(async ({ id, question, gold }) => {
         const { run_id, dataset, rule } = EXAMPLE_RUN;
@@ -76,8 +81,7 @@ async function recordSolvedRun(): Promise<{ files: string[] }> {
 describe("a run over A2A, recorded by three roles in three files", () => {
   it("merges into one valid and complete recording", async () => {
     const { files } = await recordSolvedRun();
-    const all = files.map((file) => ({ file, recording: decodeRecording(readFileSync(file, "utf8"), file) }));
-    const merged = mergeRecordings(all);
+    const merged = decodeRecordFiles(files.map((file) => ({ file, source: readFileSync(file, "utf8") })));
     const report = buildRunReport(merged);
     expect(report).toMatchObject({ unknown: [], broken: [], samples: { total: 3, done: 3, open: 0 } });
     expect(report.accuracy?.value).toBe(1);
@@ -85,16 +89,15 @@ describe("a run over A2A, recorded by three roles in three files", () => {
     expect(report.figures?.completion?.value).toBe(1);
     expect(report.degraded).toBe(false);
 
-    for (const { cards } of collectRecordedSamples(merged)) {
+    for (const { cards } of merged.samples) {
       expect(cards[0]).toMatchObject({ sender: "controller", message_type: "task" });
       expect(cards.at(-1)).toMatchObject({ recipient: "controller", metadata: { status: "completed" } });
     }
     // The controller's recording alone contains the same cards, because they were relayed to it.
     const ids = (recording: typeof merged): unknown[] =>
-      listDistinctRecordedCards(recording).map(({ metadata }) => metadata.card_id);
-    const [first] = all;
-    if (!first) throw new Error("no file");
-    expect(new Set(ids(first.recording))).toEqual(new Set(ids(merged)));
+      recording.cards.map(({ metadata }) => metadata.card_id);
+    const [first = ""] = files;
+    expect(new Set(ids(decodeRecording(readFileSync(first, "utf8"), first)))).toEqual(new Set(ids(merged)));
   });
 });
 
@@ -104,8 +107,10 @@ describe("a controller that is killed repeatedly while the roles keep running in
     onTestFinished(() => rmSync(out, { recursive: true }));
     const model = createOracleModel(getGsm8kSlice());
     const sink = openFileSink(join(out, "roles.jsonl"));
+    const recorder = createRunRecorder(sink);
     const served = await serveRoles({
-      recorder: createRecorder(sink),
+      recorder,
+      connectOptions: { record: recorder.writer },
       roles: {
         planner: { role: createPlanner(), model },
         solver: { role: createSolver(), model },
@@ -127,19 +132,10 @@ describe("a controller that is killed repeatedly while the roles keep running in
     }
 
     const files = [join(out, "killed.cards.jsonl"), join(out, "roles.jsonl")];
-    const [first, roles] = files.map((file) => ({
-      file,
-      recording: decodeRecording(readFileSync(file, "utf8"), file),
-    }));
-    if (!first || !roles) throw new Error("no files");
-    expect(first.recording.abandoned.cards.length).toBeGreaterThan(0);
-    const merged = mergeRecordings([first, roles]);
-    expect(collectRecordedSamples(merged).map(({ cards }) => cards.length)).toEqual(
-      Array.from({ length: 20 }, () => 6),
-    );
-    expect(collectRecordedSamples(merged).map(({ calls }) => calls.length)).toEqual(
-      Array.from({ length: 20 }, () => 5),
-    );
+    const merged = decodeRecordFiles(files.map((file) => ({ file, source: readFileSync(file, "utf8") })));
+    expect(merged.abandoned.cards.length).toBeGreaterThan(0);
+    expect(merged.samples.map(({ cards }) => cards.length)).toEqual(Array.from({ length: 20 }, () => 6));
+    expect(merged.samples.map(({ calls }) => calls.length)).toEqual(Array.from({ length: 20 }, () => 5));
     expect(buildRunReport(merged)).toMatchObject({
       broken: [],
       found: {},
@@ -147,12 +143,5 @@ describe("a controller that is killed repeatedly while the roles keep running in
       ledger: { ok: true, unchecked: [] },
       ends: ["completed"],
     });
-    // Every recorded line is either counted or abandoned.
-    expect(merged.cards.length + merged.abandoned.cards.length).toBe(
-      [first, roles].reduce(
-        (sum, { recording: { cards, abandoned } }) => sum + cards.length + abandoned.cards.length,
-        0,
-      ),
-    );
   });
 });

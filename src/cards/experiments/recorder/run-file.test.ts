@@ -13,20 +13,20 @@ import {
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import {
-  type CardRecordInput,
-  createRecorder,
-  decodeRecording,
-  collectRecordedSamples,
-  type ScoreRecordInput,
-} from "../../index.ts";
+import { type CardRecordInput, decodeRecording } from "../../index.ts";
 import {
   createGsm8kExampleCards,
   createCardProtocolWithNumberedIds,
 } from "../../message-card/message-card.fixture.ts";
 import { createScriptedRecording } from "../../recording/recording.fixture.ts";
 import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../../recording/scripted-samples.fixture.ts";
-import { openFileSink, openRunFile, writeMessageCardListFile } from "./index.ts";
+import {
+  createRunRecorder,
+  openFileSink,
+  openRunFile,
+  type ScoreRecordInput,
+  writeMessageCardListFile,
+} from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 import { getScriptArguments } from "../../../../test/support/fork-script.ts";
 
@@ -57,7 +57,7 @@ describe("the file of a run", () => {
     record.recordCard(createCardRecordInput("gsm8k_0"));
     record.recordSampleScore(createScoreRecordInput("gsm8k_0"));
     expect(decodeRecording(readFileSync(record.path, "utf8"), record.path)).toMatchObject({
-      cards: [{ seq: 1 }],
+      cards: [CARD],
       scores: [{ sample_id: "gsm8k_0" }],
       ends: [],
     });
@@ -92,27 +92,12 @@ describe("the file of a run", () => {
   it("is not created for an invalid run id or a run id with a path", () => {
     const out = createTempFolder();
     expect(() => openRunFile({ ...EXAMPLE_RUN, run_id: "cot-sc@5" }, { outputFolder: out })).toThrow(
-      "the run: run_id must be 1 to 128",
+      "The description of the run is invalid: run_id is not 1 to 128",
     );
     expect(() => openRunFile({ ...EXAMPLE_RUN, run_id: "../x" }, { outputFolder: out })).toThrow(
-      "the run: run_id must be 1 to 128",
+      "The description of the run is invalid: run_id is not 1 to 128",
     );
     expect(readdirSync(out)).toEqual([]);
-  });
-
-  it("has one size limit for all parts and always keeps scores", () => {
-    const out = createTempFolder();
-    const options = { outputFolder: out, maxTotalLength: 10_000 };
-    for (const part of ["0", "1", "2"]) {
-      const record = openRunFile(EXAMPLE_RUN, { ...options, resume: true });
-      for (let at = 0; at < 20; at++) record.recordCard(createCardRecordInput("gsm8k_5"));
-      record.recordSampleScore(createScoreRecordInput(`gsm8k_${part}`));
-      record.endRun("interrupted");
-    }
-    const text = readFileSync(join(out, "gsm8k-a2a.cards.jsonl"), "utf8");
-    expect(text.length).toBeLessThan(14_000);
-    expect(text.match(/"kind":"score"/g)).toHaveLength(3);
-    expect(text.match(/"recorder":"degraded"/g)).toHaveLength(2);
   });
 
   it("keeps an incomplete line separate", () => {
@@ -124,7 +109,7 @@ describe("the file of a run", () => {
     again.recordSampleScore(createScoreRecordInput("gsm8k_0"));
     again.endRun("completed");
     expect(again.readRecording()).toMatchObject({
-      torn: [{ line: 3, last: true }],
+      torn: [{ line: 4, last: true }],
       scores: [{}],
       ends: [{}, {}],
     });
@@ -136,7 +121,7 @@ describe("the file of a run", () => {
     symlinkSync("/dev/full", file);
     const sink = openFileSink(file);
     onTestFinished(() => sink.close());
-    const recorder = createRecorder(sink, { onDegraded: (cause) => told.push(cause) });
+    const recorder = createRunRecorder(sink, { onDegraded: (cause) => told.push(cause) });
     recorder.recordCard(createCardRecordInput("gsm8k_0"));
     recorder.recordSampleScore(createScoreRecordInput("gsm8k_0"));
     expect(recorder.isDegraded).toBe(true);
@@ -183,7 +168,7 @@ describe("a run that is killed", () => {
     const file = join(out, "gsm8k-a2a.cards.jsonl");
     // The kills happen in the first problem, right before and after a score, and in the middle of two
     // problems.
-    for (const cards of [1, 11, 23, 25, 17])
+    for (const cards of [1, 7, 11, 13, 9])
       expect((await runWriterProcess(out, cards)).signal).toBe("SIGKILL");
     expect(await runWriterProcess(out, 1_000)).toMatchObject({ code: 0 });
 
@@ -194,13 +179,12 @@ describe("a run that is killed", () => {
     const recording = decodeRecording(text, file);
     expect(recording.torn).toEqual([]);
     expect(recording.abandoned.cards.length).toBeGreaterThan(20);
-    for (const { cards, cardLines } of collectRecordedSamples(recording)) {
+    for (const { cards } of recording.samples) {
       expect(cards).toHaveLength(6);
-      expect(cardLines).toHaveLength(12);
       expect(new Set(cards.map(({ metadata }) => metadata["attempt_of"])).size).toBe(1);
     }
     // Each written line is in one of the two lists.
-    expect(text.match(/"kind":"card"/g)).toHaveLength(
+    expect(text.match(/"kind":"request"/g)).toHaveLength(
       recording.cards.length + recording.abandoned.cards.length,
     );
     expect(recording.ends).toHaveLength(1);

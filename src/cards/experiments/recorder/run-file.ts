@@ -1,25 +1,19 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  createRecorder,
-  decodeRecording,
-  type Recording,
-  type RecorderOptions,
-  type RunLine,
-  type RunRecorder,
-  type RunRecordInput,
-} from "../../index.ts";
-import {
-  collectFinishedSampleIds,
-  decodeRecordLineFromJsonValue,
-  formatCardListFileName,
-} from "../../index.ts";
+import { decodeRecording, formatCardListFileName, type Recording, type RunLine } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
+import {
+  createRunRecorder,
+  requireValidRun,
+  type RunRecorder,
+  type RunRecorderOptions,
+  type RunRecordInput,
+} from "./run-recorder.ts";
 
 /** Options for `openRunFile`. */
-export interface OpenRunFileOptions extends RecorderOptions, FileSinkOptions {
+export interface OpenRunFileOptions extends RunRecorderOptions, FileSinkOptions {
   /** Folder of the record file. Default: `results`. */
   readonly outputFolder?: string;
   /**
@@ -31,8 +25,7 @@ export interface OpenRunFileOptions extends RecorderOptions, FileSinkOptions {
 
 const assertKnownOptions = defineOptionNames<OpenRunFileOptions>()(
   "openRunFile",
-  "fsync initialLength maxLineLength maxTotalLength monotonicNow now onDegraded outputFolder",
-  "redactCard resume",
+  "fsync monotonicNow now onDegraded outputFolder redact resume",
 );
 
 /**
@@ -62,8 +55,7 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
 export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
   assertKnownOptions(options);
   const { outputFolder = "results", resume = false, fsync = false, ...recorderOptions } = options;
-  // The id is validated, because it becomes part of the file name.
-  decodeRecordLineFromJsonValue({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
+  requireValidRun(run);
   const file = join(outputFolder, `${run.run_id}.cards.jsonl`);
   const cardListFile = join(outputFolder, formatCardListFileName(run.run_id));
   if (!existsSync(file) && existsSync(cardListFile))
@@ -84,11 +76,12 @@ export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {
         "pass resume (--resume) to continue the run, or use another run id",
       );
     if (existing?.run) requireSameRun(existing.run, run, file);
-    const recorder = createRecorder(sink, { ...recorderOptions, initialLength: text.length });
+    const recorder = createRunRecorder(sink, recorderOptions);
     recorder.startRun(run);
     return {
       path: file,
-      doneSampleIds: existing ? collectFinishedSampleIds(existing) : new Set(),
+      writer: recorder.writer,
+      doneSampleIds: existing?.finishedSampleIds ?? new Set(),
       get isDegraded() {
         return recorder.isDegraded;
       },
@@ -114,7 +107,10 @@ export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {
 const RUN_FIELDS_CHANGEABLE_ON_RESUME: ReadonlySet<string> = new Set<keyof RunLine>([
   "v",
   "kind",
+  "writer",
+  "seq",
   "at",
+  "mono_ms",
   "code",
   // A resumed run with a cassette replays the answers that it recorded.
   "evidence",

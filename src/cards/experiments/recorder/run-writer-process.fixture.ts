@@ -4,6 +4,8 @@
  */
 import { createScriptedRecording } from "../../recording/recording.fixture.ts";
 import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../../recording/scripted-samples.fixture.ts";
+import { toCardParts } from "../../index.ts";
+import type { JsonObject } from "../../../protocol/index.ts";
 import { openRunFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 
@@ -12,17 +14,18 @@ const openedTestRunFile = openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: 
 let testCardsLeftBeforeKill = Number(cards);
 
 async function recordTestSample(sample_id: string): Promise<void> {
-  for (const { card, dir, at_role } of createScriptedRecording([
-    { ...SCRIPTED_SEQUENTIAL_TASKS_SAMPLE, id: sample_id },
-  ]).cards) {
+  for (const card of createScriptedRecording([{ ...SCRIPTED_SEQUENTIAL_TASKS_SAMPLE, id: sample_id }])
+    .cards) {
     // Each attempt has different metadata, so that a mix of two attempts is visible.
-    const metadata = { ...card.metadata, attempt_of: process.pid };
-    openedTestRunFile.recordCard({
-      run_id: EXAMPLE_RUN.run_id,
-      sample_id,
-      dir,
-      at_role,
-      card: { ...card, metadata },
+    const card_id = `${card.metadata.card_id}-${process.pid}`;
+    const metadata = { ...card.metadata, run_id: EXAMPLE_RUN.run_id, card_id, attempt_of: process.pid };
+    openedTestRunFile.writer.write({
+      kind: "request",
+      call: openedTestRunFile.writer.createCallId(),
+      to: card.recipient,
+      binding: "JSONRPC",
+      operation: "SendMessage",
+      body: { parts: toCardParts({ ...card, metadata }) } as unknown as JsonObject,
     });
     if (--testCardsLeftBeforeKill === 0) process.kill(process.pid, "SIGKILL");
     // Lets the other problem continue.

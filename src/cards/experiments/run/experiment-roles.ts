@@ -21,6 +21,7 @@ import {
   type ServedRoles,
   type SolverOptions,
 } from "../../roles/index.ts";
+import type { TrafficWriter } from "../../../observe/trace/recording/index.ts";
 import type { ExperimentMethod } from "./experiment-method.ts";
 
 /** Options for the roles of an experiment. */
@@ -53,10 +54,11 @@ interface RunningExperimentRoles {
   close(): Promise<void>;
 }
 
-/** Starts the roles of an experiment and creates the controller. */
+/** Starts the roles of an experiment and creates the controller. `record` records their requests to each other. */
 export async function startExperimentRoles(
   options: ExperimentRoleOptions,
   recorder: CardRecorder,
+  record: TrafficWriter,
 ): Promise<RunningExperimentRoles> {
   const { method, roleUrls = {}, serverLayout = "apart" } = options;
   const protocol: AnyCardProtocol =
@@ -66,7 +68,7 @@ export async function startExperimentRoles(
   const models = resolveRoleModels(options);
   const localRoles = Object.entries(createRoles(options)).filter(([name]) => roleUrls[name] === undefined);
   const roles = Object.fromEntries(localRoles.map(([name, role]) => [name, { role, model: models[name]! }]));
-  const shared = { protocol, recorder, roleTargets: roleUrls };
+  const shared = { protocol, recorder, roleTargets: roleUrls, connectOptions: { record } };
   const served: ServedRoles | undefined =
     localRoles.length > 0 ? await serveRoles({ roles, serverLayout, ...shared }) : undefined;
   const controller = createController({ ...shared, roleTargets: { ...roleUrls, ...served?.urls } });

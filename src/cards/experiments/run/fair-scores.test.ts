@@ -4,12 +4,8 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHangingModel } from "../../roles/models/hanging-model.fixture.ts";
-import {
-  decodeRecordLine,
-  encodeRecordLine,
-  listDistinctRecordedCards,
-  type RecordLine,
-} from "../../index.ts";
+import { decodeRecordLine } from "../../index.ts";
+import { encodeTrafficLine, type TrafficLine } from "../../../observe/trace/index.ts";
 import { type ModelRequest, createScriptedModel, type RoleModel } from "../../roles/index.ts";
 import { readDataset, selectDatasetSamples } from "../data/index.ts";
 import { rescoreRecordLines } from "./rescore-record-lines.ts";
@@ -85,7 +81,7 @@ describe("a model that is always right", () => {
   it("does not show its thoughts to other roles", async () => {
     const model = createAlwaysRightModel(String, thoughts[1]);
     const { recording } = await runTestExperiment({ model });
-    for (const { content } of listDistinctRecordedCards(recording)) expect(content).not.toContain("999");
+    for (const { content } of recording.cards) expect(content).not.toContain("999");
   });
 });
 
@@ -108,9 +104,7 @@ describe("the outcome of a problem", () => {
     const run = await runTestExperiment({ model: createModel(text, finish) });
     expect(listOutcomes(run)).toEqual([outcome, outcome]);
     expect(run.recording.calls).toHaveLength(4);
-    const errors = listDistinctRecordedCards(run.recording).filter(
-      ({ message_type }) => message_type === "error",
-    );
+    const errors = run.recording.cards.filter(({ message_type }) => message_type === "error");
     expect(errors.map(({ metadata }) => [metadata["error_type"], metadata.turn])).toEqual([
       [outcome, 1],
       [outcome, 1],
@@ -175,16 +169,15 @@ describe("recorded replies", () => {
       method: "cot",
       model: createAlwaysRightModel((answer) => `Answer: ${answer} dollars`),
     });
-    const lines: RecordLine[] = [
+    const lines: TrafficLine[] = [
       ...(recording.run ? [recording.run] : []),
-      ...recording.cards,
-      ...recording.calls,
+      ...recording.calls.map(({ line }) => line),
       ...recording.scores,
     ];
     const rescored = rescoreRecordLines(lines, recording, "exact");
-    for (const line of rescored) expect(decodeRecordLine(encodeRecordLine(line), "line")).toEqual(line);
+    for (const line of rescored) expect(decodeRecordLine(encodeTrafficLine(line))).toEqual(line);
     expect(rescored.filter(({ kind }) => kind === "run")).toMatchObject([{ rule: "exact" }]);
-    expect(new Set(rescored.map(({ run_id }) => run_id))).toEqual(
+    expect(new Set(rescored.map((line) => "run_id" in line && line.run_id))).toEqual(
       new Set([`${recording.run?.run_id}-exact`]),
     );
     expect(rescored.filter(({ kind }) => kind === "score")).toMatchObject([

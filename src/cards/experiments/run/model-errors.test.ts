@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { buildComparisonReport, buildRunReport, listDistinctRecordedCards } from "../../index.ts";
+import { buildComparisonReport, buildRunReport } from "../../index.ts";
 import {
   answerLikeAnyRole,
   type FakeModelRequest,
@@ -48,7 +48,7 @@ describe("a model server that fails for a while", () => {
     );
     const { status, recording, failedSamples } = await run();
     expect({ status, failedSamples }).toEqual({ status: "completed", failedSamples: [] });
-    const tries = listDistinctRecordedCards(recording).flatMap((card) => card.metadata.failed_tries ?? []);
+    const tries = recording.cards.flatMap((card) => card.metadata.failed_tries ?? []);
     expect(tries.map(({ http_status, wait_ms }) => `${http_status}, ${wait_ms} ms`).toSorted()).toEqual([
       ...Array.from({ length: 4 }, () => "429, 0 ms"),
       ...Array.from({ length: 4 }, () => "500, 0 ms"),
@@ -149,9 +149,7 @@ describe("replies without an answer", () => {
     expect(recording.scores.find(({ sample_id }) => sample_id === "gsm8k_1")).toMatchObject({
       correct: false,
     });
-    expect(listDistinctRecordedCards(recording).map(({ content }) => content)).toContainEqual(
-      expect.stringContaining(reason),
-    );
+    expect(recording.cards.map(({ content }) => content)).toContainEqual(expect.stringContaining(reason));
   });
 
   it("of a planner are failed tries with their text, and then an error", async () => {
@@ -160,9 +158,7 @@ describe("replies without an answer", () => {
     );
     const { status, recording } = await run();
     expect(status).toBe("completed");
-    const error = listDistinctRecordedCards(recording).find(
-      ({ metadata }) => metadata["error_type"] === "truncated",
-    );
+    const error = recording.cards.find(({ metadata }) => metadata["error_type"] === "truncated");
     expect(error?.metadata.failed_tries).toMatchObject([{ text: '{"action":' }, { text: '{"action":' }]);
     expect(error?.content).toContain("stopped with length");
   });

@@ -1,13 +1,12 @@
 import {
   type AnswerScorer,
-  collectRecordedSamples,
   CONTROLLER,
   type ErrorCard,
   type RecordedSample,
-  type RecordLine,
   type Recording,
   type ResultCard,
 } from "../../index.ts";
+import type { TrafficLine } from "../../../observe/trace/index.ts";
 import { scoreReply } from "./score-reply.ts";
 
 /**
@@ -15,24 +14,32 @@ import { scoreReply } from "./score-reply.ts";
  * whose ID ends with the name of the scorer. Problems without a recorded reply keep their score.
  */
 export function rescoreRecordLines(
-  lines: readonly RecordLine[],
+  lines: readonly TrafficLine[],
   recording: Recording,
   scorer: AnswerScorer,
-): RecordLine[] {
-  const samples = new Map(collectRecordedSamples(recording).map((sample) => [sample.id, sample]));
-  return lines.map((line) => {
-    const run_id = `${line.run_id}-${scorer}`;
-    if (line.kind === "run") return { ...line, run_id, rule: scorer };
-    if (line.kind !== "score") return { ...line, run_id };
+): TrafficLine[] {
+  const samples = new Map(recording.samples.map((sample) => [sample.id, sample]));
+  return lines.map((earlier) => {
+    const line = renameRun(earlier, `${recording.runId}`, `${recording.runId}-${scorer}`);
+    if (line.kind === "run") return { ...line, rule: scorer };
+    if (line.kind !== "score") return line;
     const reply = findFinalReply(samples.get(line.sample_id));
-    if (!reply || line.error !== undefined) return { ...line, run_id, rule: scorer };
+    if (!reply || line.error !== undefined) return { ...line, rule: scorer };
     const { measures = {}, predicted: _predicted, ...rest } = line;
     const score = scoreReply(line.gold, reply, scorer);
     // The selection of paragraphs does not depend on the answer.
     const kept = Object.entries(measures).filter(([name]) => name.startsWith("paragraphs_"));
     const all = { ...score.measures, ...Object.fromEntries(kept) };
-    return { ...rest, ...score, run_id, ...(Object.keys(all).length > 0 && { measures: all }) };
+    return { ...rest, ...score, ...(Object.keys(all).length > 0 && { measures: all }) };
   });
+}
+
+/** Replaces the ID of the run in a line, also in the metadata of its messages and message cards. */
+function renameRun(line: TrafficLine, from: string, to: string): TrafficLine {
+  const text = JSON.stringify(line);
+  // In the text of a message, a backslash is before each quotation mark.
+  const renamed = text.replaceAll(`run_id":${JSON.stringify(from)}`, `run_id":${JSON.stringify(to)}`);
+  return renamed === text ? line : (JSON.parse(renamed) as TrafficLine);
 }
 
 /** Returns the reply to the problem that the controller sent. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { PLANNER, type RunRecordInput } from "../../index.ts";
+import { PLANNER } from "../../index.ts";
 import type { Dataset } from "../data/index.ts";
+import type { RunRecordInput } from "../recorder/index.ts";
 import type { JsonObject } from "../../../protocol/index.ts";
 import { listInstructionPrompts } from "../../roles/index.ts";
 import { resolveRunEvidenceKind, type ExperimentRoleOptions, resolveRoleModels } from "./experiment-roles.ts";

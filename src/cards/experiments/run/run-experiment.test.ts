@@ -3,11 +3,9 @@ import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
-  listDistinctRecordedCards,
   generateFlowDiagram,
   getGsm8kSlice,
   buildRunReport,
-  collectRecordedSamples,
   type TaskCard,
   computeWilsonInterval,
 } from "../../index.ts";
@@ -53,7 +51,7 @@ describe("an experiment", () => {
     expect(countCorrect(outcome)).toBe(20);
     const report = buildRunReport(outcome.recording);
     expect(report).toMatchObject({ broken: [], samples: { total: 20, done: 20 }, ledger: { ok: true } });
-    const [janet] = collectRecordedSamples(outcome.recording).filter(({ id }) => id === "gsm8k_0");
+    const [janet] = outcome.recording.samples.filter(({ id }) => id === "gsm8k_0");
     expect(generateFlowDiagram(janet?.cards ?? [])).toBe(
       [
         "1. CONTROLLER    → [TASK]    PLANNER",
@@ -65,7 +63,7 @@ describe("an experiment", () => {
       ].join("\n"),
     );
     const seed = JSON.parse(readFileSync(outcome.specificationFile ?? "", "utf8")) as object[];
-    expect(seed).toEqual(listDistinctRecordedCards(outcome.recording));
+    expect(seed).toEqual(outcome.recording.cards);
     expect(seed).toHaveLength(120);
   });
 
@@ -74,11 +72,10 @@ describe("an experiment", () => {
     expect(countCorrect(outcome)).toBe(5);
     expect(outcome.recording.run?.method).toBe(method);
     expect(outcome.recording.calls).toHaveLength(method === "cot-sc@3" ? 15 : 5);
-    expect(
-      listDistinctRecordedCards(outcome.recording)
-        .map(({ sender }) => sender)
-        .toSorted(),
-    ).toEqual([...Array<string>(5).fill("controller"), ...Array<string>(5).fill("solver")]);
+    expect(outcome.recording.cards.map(({ sender }) => sender).toSorted()).toEqual([
+      ...Array<string>(5).fill("controller"),
+      ...Array<string>(5).fill("solver"),
+    ]);
   });
 
   it("is only as wrong as its solvers: (1 − p)² of the problems with two calls are correct", async () => {
@@ -143,7 +140,7 @@ describe("an experiment", () => {
         measures: { em: 0, f1: 0.8, paragraphs_em: 1 },
       },
     ]);
-    const shown = listDistinctRecordedCards(outcome.recording)
+    const shown = outcome.recording.cards
       .filter((card): card is TaskCard => card.sender === "planner" && card.message_type === "task")
       .map(({ metadata }) =>
         JSON.stringify(metadata.context?.["documents"]).includes("Westminster is a city"),
@@ -249,7 +246,7 @@ describe("an experiment that is interrupted", () => {
     expect(again.recording.scores.map(({ sample_id }) => sample_id).toSorted()).toEqual(
       GSM8K.samples.map(({ id }) => id).toSorted(),
     );
-    expect(listDistinctRecordedCards(again.recording)).toHaveLength(120);
+    expect(again.recording.cards).toHaveLength(120);
     expect(buildRunReport(again.recording).broken).toEqual([]);
     expect(seen.at(-1)).toEqual({ done: 20, total: 20, scored: 13, correct: 13, failed: 0 });
   });
@@ -331,7 +328,7 @@ describe("an experiment that is interrupted", () => {
       specificationFile: undefined,
       recording: { scores: [] },
     });
-    expect(new Set(first.recording.cards.map(({ sample_id }) => sample_id)).size).toBe(3);
+    expect(new Set(first.recording.cards.map(({ metadata }) => metadata.sample_id)).size).toBe(3);
     const again = await runTestExperiment({ ...options, resume: true });
     expect(again.status).toBe("completed");
     expect(countCorrect(again)).toBe(6);

@@ -1,13 +1,5 @@
 import { defineOptionNames, pickOptions } from "../../../base/usage-checks/index.ts";
-import type {
-  AnswerScorer,
-  DatasetSample,
-  ErrorCard,
-  Recording,
-  ResultCard,
-  RunRecordInput,
-  ScoreRecordInput,
-} from "../../index.ts";
+import type { AnswerScorer, DatasetSample, ErrorCard, Recording, ResultCard } from "../../index.ts";
 import { getAnswerForm } from "../../index.ts";
 import {
   type ControllerSolveResult,
@@ -21,25 +13,27 @@ import {
   openRunFile,
   type RunFile,
   type OpenRunFileOptions,
+  type RunRecordInput,
+  type ScoreRecordInput,
   writeMessageCardListFile,
 } from "../recorder/index.ts";
 import { buildRunDescription } from "./run-description.ts";
 import { getReplyErrorType, resolveScorer, scoreParagraphs, scoreReply } from "./score-reply.ts";
 import { type ExperimentRoleOptions, resolveRoleModels, startExperimentRoles } from "./experiment-roles.ts";
 import { type ExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
-import { SolverDocumentTitleRecorder } from "./solver-document-title-recorder.ts";
+import { SampleCardCollector } from "./sample-card-collector.ts";
 import {
+  findUnreachableSubtask,
   isReplyOfMisconfiguredModel,
   isReplyOfRejectedRequest,
   isReplyOfUnreachableRole,
-  UnreachableRoleSubtaskRecorder,
-} from "./unreachable-role-subtask-recorder.ts";
+} from "./unreachable-roles.ts";
 
 /** Options for `runExperiment`. */
 export interface ExperimentOptions
   extends
     Omit<ExperimentRoleOptions, "method">,
-    Pick<OpenRunFileOptions, "outputFolder" | "resume" | "redactCard" | "fsync"> {
+    Pick<OpenRunFileOptions, "outputFolder" | "resume" | "redact" | "fsync"> {
   /** Dataset with the problems to solve. */
   readonly dataset: Dataset;
   /**
@@ -88,7 +82,7 @@ export interface ExperimentOptions
 const assertKnownOptions = defineOptionNames<ExperimentOptions>()(
   "runExperiment",
   "answerer onError codeVersion concurrency dataset deadlineMs fsync maxConsecutiveFailures method model",
-  "onProgress outputFolder planner redactCard resume roleUrls runId scorer serverLayout signal",
+  "onProgress outputFolder planner redact resume roleUrls runId scorer serverLayout signal",
   "solver",
 );
 
@@ -152,7 +146,7 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   const run = buildRunDescription({ ...options, method }, rule);
   let writeError: unknown;
   const file = openRunFile(run, {
-    ...pickOptions<OpenRunFileOptions>(options, "fsync outputFolder redactCard resume"),
+    ...pickOptions<OpenRunFileOptions>(options, "fsync outputFolder redact resume"),
     onDegraded: (cause) => (writeError = cause),
   });
   const experimentRun = new ExperimentRun(file, run, { ...options, method }, rule, signal);
@@ -193,8 +187,7 @@ class ExperimentRun {
   readonly #signal: AbortSignal;
   readonly #giveUpController = new AbortController();
   readonly #pendingSamples: DatasetSample[];
-  readonly #shownDocuments: SolverDocumentTitleRecorder;
-  readonly #unreachableSubtasks: UnreachableRoleSubtaskRecorder;
+  readonly #cards: SampleCardCollector;
   #scored = 0;
   #correct = 0;
   #skipped = 0;
@@ -219,8 +212,7 @@ class ExperimentRun {
     this.#options = options;
     this.#rule = rule;
     this.#signal = signal;
-    this.#shownDocuments = new SolverDocumentTitleRecorder(file);
-    this.#unreachableSubtasks = new UnreachableRoleSubtaskRecorder(this.#shownDocuments);
+    this.#cards = new SampleCardCollector(file);
     this.#pendingSamples = options.dataset.samples.filter(({ id }) => !file.doneSampleIds.has(id));
   }
 
@@ -242,7 +234,8 @@ class ExperimentRun {
     const answerer = { answerForm: getAnswerForm(this.#rule), ...this.#options.answerer };
     const setup = await startExperimentRoles(
       { ...this.#options, answerer, model },
-      this.#unreachableSubtasks,
+      this.#cards,
+      this.#file.writer,
     );
     // Each problem of a majority vote sends all its requests at once.
     const workers = Math.ceil(concurrency / (method.kind === "a2a" ? 1 : method.samples));
@@ -281,19 +274,18 @@ class ExperimentRun {
   }
 
   #recordOutcome(sample: DatasetSample, reply: ResultCard | ErrorCard): void {
-    const shown = this.#shownDocuments.takeSampleDocumentTitles(sample.id);
-    const subtaskFailure = this.#unreachableSubtasks.takeSampleFailure(sample.id);
+    const cards = this.#cards.takeCards(sample.id);
     const isFailure =
       isReplyOfUnreachableRole(reply) ||
       isReplyOfRejectedRequest(reply) ||
       getReplyErrorType(reply) === "timeout";
-    const failure = isFailure ? reply : subtaskFailure;
+    const failure = isFailure ? reply : findUnreachableSubtask(cards);
     if (failure) this.#handleFailure(sample, failure);
     else {
       // The roles work, so the problems before this one failed for their own reasons.
       this.#recordFailures();
       const score = scoreReply(sample.gold, reply, this.#rule);
-      const measures = { ...score.measures, ...scoreParagraphs(sample, shown) };
+      const measures = { ...score.measures, ...scoreParagraphs(sample, cards) };
       const { turn } = reply.metadata;
       this.#recordScore(sample, {
         ...score,

@@ -4,13 +4,16 @@ import {
   type DatasetSample,
   type ErrorCard,
   isPlaceholderText,
+  type MessageCard,
+  PLANNER,
   type ResultCard,
   scoreAnswer,
-  type ScoreRecordInput,
   scoreSupportingFacts,
   type SupportingFact,
 } from "../../index.ts";
+import { parseContextDocuments } from "../../roles/index.ts";
 import type { Dataset } from "../data/index.ts";
+import type { ScoreRecordInput } from "../recorder/index.ts";
 
 /**
  * Returns the scorer of a run. By default, the scorer is `number` if all correct answers are numbers, and `f1` otherwise.
@@ -68,10 +71,22 @@ function classifyAnswer(
 }
 
 /**
- * Scores the selection of paragraphs if the solvers received some but not all paragraphs of the problem. `shown`
- * contains the titles of the documents that the planner sent to solvers.
+ * Scores the selection of paragraphs if the solvers received some but not all paragraphs of the problem. `cards`
+ * are the message cards of the problem.
  */
-export function scoreParagraphs(sample: DatasetSample, shown: ReadonlySet<string>): Record<string, number> {
+export function scoreParagraphs(
+  sample: DatasetSample,
+  cards: readonly MessageCard[],
+): Record<string, number> {
+  const shown = new Set(
+    cards
+      .filter(({ sender, message_type }) => sender === PLANNER && message_type === "task")
+      // The context of a task card is an object, because `parse` has validated the card.
+      .flatMap(({ metadata: { context } }) =>
+        parseContextDocuments(context as Parameters<typeof parseContextDocuments>[0]),
+      )
+      .map(({ title }) => title),
+  );
   if (sample.dataset !== "hotpotqa" || shown.size === 0 || shown.size === sample.paragraphs.length) return {};
   const gold = new Set(sample.supportingFacts.map(({ title }) => title));
   const { exact, precision, recall, f1 } = scoreSupportingFacts(

@@ -64,7 +64,8 @@ export class ModelCallReporter {
   }
 }
 
-function toPrompt({
+/** Returns the prompt of a model request as JSON. */
+export function toPrompt({
   messages,
   schema,
   maxTokens,

@@ -1,6 +1,7 @@
 import {
   type CardTokenUsage,
   type FailedTry,
+  type ModelCallRecordInput,
   type QueryCard,
   removeThinking,
   type TaskCard,
@@ -12,7 +13,7 @@ import { addUsage, NO_USAGE } from "../token-usage.ts";
 import type { CardJournal } from "./card-journal.ts";
 import type { DurableTurn } from "./durable-turn.ts";
 import { formatError } from "./format-error.ts";
-import { ModelCallReporter } from "./model-call-reporter.ts";
+import { ModelCallReporter, toPrompt } from "./model-call-reporter.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import type { UsageTracker } from "./usage-tracker.ts";
 
@@ -109,7 +110,8 @@ class ModelCall {
         stopTracking();
         const spent = raw.usage ?? NO_USAGE;
         this.#addUsage(spent, raw.model ?? this.#model.id);
-        this.#record({ model: this.#modelName, usage: spent, finish: raw.finish }, startedAt);
+        const { finish, text: reply } = raw;
+        this.#record({ model: this.#modelName, usage: spent, finish, reply }, startedAt);
         this.#report.succeed(raw);
         // The thoughts of a model are neither an action nor an answer, and no other role may see them.
         return this.#createOutcome({ reply: { ...raw, text: removeThinking(raw.text) } });
@@ -182,7 +184,7 @@ class ModelCall {
   }
 
   #record(
-    call: { model: string; usage: CardTokenUsage; finish: string; error?: string; wait_ms?: number },
+    call: Pick<ModelCallRecordInput, "model" | "usage" | "finish" | "reply" | "error" | "wait_ms">,
     startedAt: number,
   ): void {
     const { journal, requestCard, findFinalCardId, usage } = this.#options;
@@ -195,6 +197,7 @@ class ModelCall {
       role,
       card_id: findFinalCardId() ?? usage.nextCardId,
       duration_ms: clock.monotonic() - startedAt,
+      prompt: toPrompt(this.#request),
       ...call,
     });
   }

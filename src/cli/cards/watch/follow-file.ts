@@ -2,16 +2,11 @@ import { watch } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/**
- * New complete lines of a file, and the file position after the last line. The value `"reset"` means that the
- * watched file was replaced or truncated.
- */
-export type FileFollowEvent =
-  | { readonly lines: readonly string[]; readonly position: FileIdAndOffset }
-  | "reset";
+/** New complete lines of a file. The value `"reset"` means that the watched file was replaced or truncated. */
+export type FileFollowEvent = { readonly lines: readonly string[] } | "reset";
 
 /** Position in a file: the identity of the file and the number of bytes before the position. */
-export interface FileIdAndOffset {
+interface FileIdAndOffset {
   readonly fileId: string;
   readonly offset: number;
 }
@@ -31,11 +26,10 @@ const POLL_INTERVAL_MS = 500;
 export async function* followFile(
   path: string,
   signal: AbortSignal,
-  from?: FileIdAndOffset,
 ): AsyncGenerator<FileFollowEvent, void, undefined> {
   using changes = new FileChangeWatcher(path, signal);
   const chunk = Buffer.allocUnsafe(READ_SIZE);
-  let position = from;
+  let position: FileIdAndOffset | undefined;
   let rest: Buffer = Buffer.alloc(0);
   let isTooLong = false;
   // An open handle keeps the inode number from being reused for another file.
@@ -73,7 +67,7 @@ export async function* followFile(
         if (isTooLong) lines.shift();
         isTooLong = false;
         position = { fileId: position.fileId, offset: position.offset + end };
-        yield { lines, position: position };
+        yield { lines };
       }
       if (rest.length > MAX_LINE_BYTES) {
         isTooLong = true;

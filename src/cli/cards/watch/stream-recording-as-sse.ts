@@ -1,76 +1,60 @@
-import { type RecordLine } from "../../../cards/index.ts";
-import { decodeRecordLine } from "../../../cards/index.ts";
-import { A2AError } from "../../../protocol/index.ts";
-import { followFile, type FileIdAndOffset } from "./follow-file.ts";
+import { decodeRecordLine, findLineCards } from "../../../cards/index.ts";
+import { SharedTextDecoder, type TrafficLine } from "../../../observe/trace/index.ts";
+import { followFile } from "./follow-file.ts";
 
 /** Text of one server-sent event for the watch page. */
 type FormattedSseEvent = string;
 
 /**
- * Yields the lines of a recording as server-sent events, starting after `lastEventId`. A `lines` event
- * contains decoded lines. A `torn` event contains the number of unreadable lines. A `reset` event restarts
- * the watch page. The event stream contains only the run `runId`, or by default only the first run in the
- * recording. The function calls `foreign` once for each other run in the recording.
+ * Yields the lines of a record as server-sent events. The first event is a `reset`, because a page that connects again
+ * receives all lines again. A `lines` event contains decoded lines. A `torn` event contains the number of unreadable
+ * lines. The function calls `foreign` once for each run of the record other than `runId`, which is the first run by
+ * default.
  */
 export async function* streamRecordingAsSse(
   file: string,
   signal: AbortSignal,
-  options: {
-    readonly runId?: string;
-    readonly lastEventId?: string;
-    readonly foreign?: (runId: string) => void;
-  } = {},
+  options: { readonly runId?: string; readonly foreign?: (runId: string) => void } = {},
 ): AsyncGenerator<FormattedSseEvent, void, undefined> {
-  const from = parseEventId(options.lastEventId);
   const others = new Set<string>();
-  let runId = options.runId ?? from?.runId;
-  for await (const found of followFile(file, signal, from?.place)) {
+  let texts = new SharedTextDecoder();
+  let { runId } = options;
+  yield formatSseEvent("reset", "");
+  for await (const found of followFile(file, signal)) {
     if (found === "reset") {
-      runId = options.runId;
+      ({ runId } = options);
+      texts = new SharedTextDecoder();
       yield formatSseEvent("reset", "");
       continue;
     }
-    const lines: RecordLine[] = [];
+    const lines: TrafficLine[] = [];
     let torn = 0;
-    for (const text of found.lines) {
-      const line = decodeWatchedRecordLine(text);
-      if (line === "torn") torn += 1;
-      else if (line !== "foreign") {
-        runId ??= line.run_id;
-        if (line.run_id === runId) lines.push(line);
-        else if (!others.has(line.run_id)) {
-          others.add(line.run_id);
-          options.foreign?.(line.run_id);
-        }
+    for (const raw of found.lines) {
+      const text = texts.decode(raw);
+      const line = text === undefined || text.trim() === "" ? undefined : decodeRecordLine(text);
+      if (line === undefined) continue;
+      if ("torn" in line) {
+        torn += 1;
+        continue;
+      }
+      const lineRunId = findLineRunId(line);
+      runId ??= lineRunId;
+      if (lineRunId === undefined || lineRunId === runId) lines.push(line);
+      else if (!others.has(lineRunId)) {
+        others.add(lineRunId);
+        options.foreign?.(lineRunId);
       }
     }
     if (torn > 0) yield formatSseEvent("torn", String(torn));
-    // Also sent without lines, so that a reconnecting page skips lines that it does not need.
-    yield formatSseEvent("lines", JSON.stringify(lines), formatEventId(found.position, runId));
+    if (lines.length > 0) yield formatSseEvent("lines", JSON.stringify(lines));
   }
 }
 
-function decodeWatchedRecordLine(text: string): RecordLine | "torn" | "foreign" {
-  if (text.trim() === "") return "foreign";
-  try {
-    const line = decodeRecordLine(text, "");
-    return typeof line === "object" && "torn" in line ? "torn" : line;
-  } catch (error) {
-    if (error instanceof A2AError) return "torn";
-    throw error;
-  }
+/** Returns the ID of the run to which a line or its message card belongs. */
+function findLineRunId(line: TrafficLine): string | undefined {
+  return "run_id" in line ? line.run_id : findLineCards(line)[0]?.metadata.run_id;
 }
 
-function formatSseEvent(event: string, data: string, id?: string): FormattedSseEvent {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
-}
-
-function formatEventId({ fileId, offset }: FileIdAndOffset, runId: string | undefined): string {
-  return [fileId, offset, runId ?? ""].join("/");
-}
-
-function parseEventId(id: string | undefined): { place: FileIdAndOffset; runId?: string } | undefined {
-  const [, file = "", offset = "", runId = ""] = /^(\d+-\d+)\/(\d+)\/([\w.:-]*)$/.exec(id ?? "") ?? [];
-  if (file === "") return undefined;
-  return { place: { fileId: file, offset: Number(offset) }, ...(runId !== "" && { runId }) };
+function formatSseEvent(event: string, data: string): FormattedSseEvent {
+  return `event: ${event}\ndata: ${data}\n\n`;
 }

@@ -53,7 +53,7 @@ export async function startWatchServer(options: WatchServerOptions): Promise<Wat
     }
     if (streams >= MAX_STREAMS) return sendRefusal(response, 503, "Too many pages are open. Close one.");
     streams += 1;
-    void streamRecordingToBrowser(request, response, options, closing.signal).finally(() => (streams -= 1));
+    void streamRecordingToBrowser(response, options, closing.signal).finally(() => (streams -= 1));
   });
   server.listen(options.port, "127.0.0.1");
   await once(server, "listening");
@@ -107,7 +107,6 @@ function sendRefusal(response: ServerResponse, status: number, why: string): voi
  * server closes.
  */
 async function streamRecordingToBrowser(
-  request: IncomingMessage,
   response: ServerResponse,
   { file, runId, onForeignRun }: WatchServerOptions,
   closing: AbortSignal,
@@ -115,7 +114,6 @@ async function streamRecordingToBrowser(
   const disconnection = new AbortController();
   response.on("close", () => disconnection.abort());
   const signal = AbortSignal.any([disconnection.signal, closing]);
-  const lastEventId = request.headers["last-event-id"];
   let sentState: FileWriterState | undefined;
   const sendWriterState = (): void => {
     const state = readFileWriterState(file);
@@ -129,7 +127,6 @@ async function streamRecordingToBrowser(
     sendWriterState();
     const events = streamRecordingAsSse(file, signal, {
       ...(runId !== undefined && { runId }),
-      ...(typeof lastEventId === "string" && { lastEventId }),
       ...(onForeignRun && { foreign: onForeignRun }),
     });
     for await (const event of events) {

@@ -1,3 +1,4 @@
+import { SharedTextEncoder } from "../../../observe/trace/recording/index.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
@@ -94,29 +95,35 @@ describe("a followed file", () => {
 });
 
 describe("the events of a record", () => {
-  async function eventsOf(text: string, lastEventId?: string): Promise<() => Promise<string>> {
+  async function eventsOf(text: string): Promise<() => Promise<string>> {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     await writeFile(file, text);
     const leave = new AbortController();
-    const events = streamRecordingAsSse(file, leave.signal, lastEventId === undefined ? {} : { lastEventId });
+    const events = streamRecordingAsSse(file, leave.signal);
     cleanups.unshift(() => (leave.abort(), events.return()));
+    expect((await events.next()).value).toBe("event: reset\ndata: \n\n");
     return async () => (await events.next()).value ?? "";
   }
 
   it("contain the readable lines, and the number of unreadable lines", async () => {
-    const [run = "", card = ""] = createScriptedRecordFileText().split("\n");
+    const [, run = "", card = ""] = createScriptedRecordFileText().split("\n");
     const next = await eventsOf(
-      `${run}\n{"half\n{"v":1,"kind":"card","run_id":7}\n{"other":true}\n${card}\n`,
+      `${run}\n{"half\n{"v":1,"kind":"score","run_id":"r"}\n{"other":true}\n${card}\n`,
     );
     expect(await next()).toBe("event: torn\ndata: 2\n\n");
     const lines = await next();
     expect(lines).toContain(`event: lines\ndata: [${run},${card}]\n`);
   });
 
-  it("start again if the reader's position belongs to another file", async () => {
-    const next = await eventsOf(createScriptedRecordFileText(), "1-2/77/run");
-    expect(await next()).toContain("event: reset");
-    expect(await next()).toContain("event: lines");
+  it("contain the long texts of their lines", async () => {
+    const text = "x".repeat(1_000);
+    const line =
+      createScriptedRecordFileText()
+        .split("\n")
+        .find((one) => one.includes('"kind":"end"')) ?? "";
+    const long = line.replace('"end","', `"end","note":"${text}","`);
+    const next = await eventsOf(`${new SharedTextEncoder().encode(long)}\n`);
+    expect(await next()).toContain(text);
   });
 
   it("belong to a single run", async () => {
@@ -179,30 +186,7 @@ describe("the server of a watched record", () => {
     await server.close();
     await expect(response.text()).rejects.toThrow();
   });
-
-  it("continues after the reader's last event", async () => {
-    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
-    await writeFile(file, createScriptedRecordFileText());
-    const { url } = await startWatching(file);
-    const first = await readFirstEvent(await fetch(`${url}events`));
-    const [, id = ""] = /^id: (.+)$/m.exec(first) ?? [];
-    const end = `{"v":1,"kind":"end","run_id":"run","at":"2026-11-21T11:00:00.000Z","status":"failed","cards":0,"samples":0}`;
-    await appendFile(file, `${end}\n`);
-    const second = await readFirstEvent(await fetch(`${url}events`, { headers: { "last-event-id": id } }));
-    expect(second).toContain(`data: [${end}]\n`);
-  });
 });
-
-/** Returns the id of the first event that has one. */
-async function readFirstEvent(response: Response): Promise<string> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (/^id: [^]*\n\n/m.test(text)) break;
-  }
-  return text;
-}
 
 /** Moves the times of a record to a later time, because a run without new lines counts as quiet. */
 function dateRecord(text: string, timeMs: number): string {
@@ -233,7 +217,7 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
     const browser = await launchChromium();
     cleanups.unshift(() => browser.close());
     const { page } = await openPageRecordingRequestsAndErrors(browser, url);
-    const [run = "", card = ""] = dateRecord(createScriptedRecordFileText(), LATER_MS).split("\n");
+    const [, run = "", card = ""] = dateRecord(createScriptedRecordFileText(), LATER_MS).split("\n");
     await writeFile(file, `${run}\n${card}\n`);
     await page
       .locator("#run .state")

@@ -24,9 +24,6 @@ export function loadTrafficModel(lines: readonly DecodedTrafficLine[]): LoadedTr
 }
 
 function addAllLines(model: TrafficModel, lines: readonly DecodedTrafficLine[]): TrafficModel {
-  for (const decoded of lines) {
-    if (decoded.type === "traffic") model.add(decoded.line);
-    else if (decoded.type === "other") model.addCardLine(decoded.json);
-  }
+  for (const decoded of lines) if (decoded.type === "traffic") model.add(decoded.line);
   return model;
 }

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../../../protocol/index.ts";
 import type { TrafficLine } from "../traffic-line-types.ts";
 import type { SequenceNumberRange } from "./sequence-number-set.ts";
 
@@ -6,13 +5,6 @@ import type { SequenceNumberRange } from "./sequence-number-set.ts";
 export interface TimelineEntry<Line extends TrafficLine = TrafficLine> {
   readonly line: Line;
   /** Time in milliseconds since 1970, from the writer's monotonic clock. */
-  readonly timeMs: number;
-}
-
-/** A line of the card protocol that belongs to a task. */
-export interface TaskAnnotation {
-  /** The decoded JSON of the line. */
-  readonly line: JsonObject;
   readonly timeMs: number;
 }
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseTraceparent } from "../../../protocol/index.ts";
+import { type JsonObject, parseTraceparent } from "../../../protocol/index.ts";
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { AgentLine, TrafficLine, WriterLine } from "../traffic-line-types.ts";
 import { describeUnknownCaller, type IdentifiedCaller } from "./describe-unknown-caller.ts";
@@ -93,16 +93,6 @@ export class TrafficModel {
     const entry: TimelineEntry = { line, timeMs: writer.clockOriginMs + line.mono_ms + shiftMs };
     if (isCallEntry(entry)) this.#addCallLine(entry, entry.line.call);
     else this.#addTaskLine(entry, findTaskId(line), "agent" in line ? line.agent : undefined);
-  }
-
-  /** Adds a line of the card protocol (`card`, `call`, …), which annotates the task in `a2a.task_id`. */
-  addCardLine(json: JsonObject): void {
-    const { a2a, at } = json;
-    const taskId = isObject(a2a) ? a2a["task_id"] : undefined;
-    if (typeof taskId !== "string") return;
-    const timeMs = typeof at === "string" ? Date.parse(at) : Number.NaN;
-    this.#version += 1;
-    this.#getTask(undefined, taskId).addAnnotation({ line: json, timeMs: Number.isNaN(timeMs) ? 0 : timeMs });
   }
 
   /** The writers of the record by id. */

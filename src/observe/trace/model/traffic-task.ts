@@ -14,7 +14,6 @@ import {
   compareTimelineEntries,
   type MarkedTimelineEntry,
   type ReaderPosition,
-  type TaskAnnotation,
   type TimelineEntry,
   type TimelineMark,
 } from "./timeline-types.ts";
@@ -45,7 +44,6 @@ export class TrafficTask {
   readonly id: string;
   contextId: string | undefined;
   readonly calls: Set<TrafficCall> = new Set();
-  readonly annotations: TaskAnnotation[] = [];
   readonly modelCalls: TimelineEntry<ModelLine>[] = [];
   readonly toolCalls: TimelineEntry<ToolLine>[] = [];
   readonly turns: TimelineEntry<TurnLine>[] = [];
@@ -118,11 +116,6 @@ export class TrafficTask {
 
   addCall(call: TrafficCall): void {
     this.calls.add(call);
-    this.version += 1;
-  }
-
-  addAnnotation(annotation: TaskAnnotation): void {
-    this.annotations.push(annotation);
     this.version += 1;
   }
 

@@ -12,4 +12,5 @@ export {
   type TrafficRecordOptions,
 } from "./traffic-record.ts";
 export { listTrafficFiles, readTrafficFile, type ReadTrafficLine } from "./read-traffic-files.ts";
+export { SharedTextEncoder } from "./shared-text-encoder.ts";
 export { redactSecretHeaders } from "../../logging/index.ts";

@@ -3,6 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import { SharedTextDecoder } from "../shared-text-decoder.ts";
 import { decodeTrafficLine, type DecodedTrafficLine } from "../decode-traffic-line.ts";
 
 /** A line of a record file, with its position. */
@@ -31,6 +32,7 @@ export async function* readTrafficFile(
   path: string,
   { lastBytes = Infinity }: { readonly lastBytes?: number } = {},
 ): AsyncGenerator<ReadTrafficLine, void, undefined> {
+  const texts = new SharedTextDecoder();
   for (const { file, start } of await selectFileParts(await listTrafficFiles(path), lastBytes)) {
     const input = createReadStream(file, { start });
     const bytes = file.endsWith(".gz") ? input.pipe(createGunzip()) : input;
@@ -44,8 +46,11 @@ export async function* readTrafficFile(
         if (length > MAX_LINE_LENGTH) {
           const reason = `the line has ${length} characters, more than ${MAX_LINE_LENGTH}`;
           yield { type: "unreadable", reason, remedy: "Delete the line.", file, lineNumber, length };
-        } else if (text !== "") {
-          const decoded = decodeTrafficLine(text);
+          continue;
+        }
+        const complete = texts.decode(text);
+        if (complete !== undefined && complete !== "") {
+          const decoded = decodeTrafficLine(complete);
           const position = { file, lineNumber, length };
           yield decoded.type === "unreadable"
             ? { ...decoded, remedy: LINE_REMEDY, ...position }

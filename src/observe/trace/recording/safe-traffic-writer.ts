@@ -25,13 +25,14 @@ export function withSafeCalls(writer: TrafficWriter, onLoss: TrafficWriterOption
       return fallback;
     }
   };
-  const { id, vantage, bodies, header } = writer;
+  const { id, vantage, bodies, frames, header } = writer;
   return {
     id,
     vantage,
     bodies,
+    frames,
     header,
-    write: (line, rawMembers) => callSafely(() => writer.write(line, rawMembers), undefined),
+    write: (line, rawMembers) => callSafely(() => writer.write(line, rawMembers), false),
     createCallId: () => callSafely(() => writer.createCallId(), `failed-${++lastCallNumber}`),
     subscribe: (listener) => writer.subscribe(listener),
     flush: async () => await callSafely(() => writer.flush(), undefined)?.catch(reportLoss),

@@ -12,6 +12,11 @@ export interface TrafficRecordOptions extends TrafficFileLimits {
    * the record contains ids, states, and times. Default: true.
    */
   readonly bodies?: boolean;
+  /**
+   * Whether the record contains each frame of a stream. Without frames, it contains the events of the server's own
+   * agents, and the task at the end of each stream that the agents receive, without headers. Default: true.
+   */
+  readonly frames?: boolean;
   /** Maximum length of one body in characters. A longer body is replaced by its beginning. Default: 65,536. */
   readonly maxBodyLength?: number;
 }
@@ -31,7 +36,7 @@ export interface OpenTrafficRecord {
 
 const assertKnownOptions = defineOptionNames<TrafficRecordOptions>()(
   'the option "record"',
-  "bodies file maxBodyLength maxBytes maxFiles",
+  "bodies file frames maxBodyLength maxBytes maxFiles",
 );
 
 /** Opens the record of an option `record`. A relative path is relative to the working directory. */

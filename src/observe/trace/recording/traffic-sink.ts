@@ -1,6 +1,11 @@
 /** A destination of traffic lines, such as a file. */
 export interface TrafficSink {
   /**
+   * Whether `write` stores the lines before it returns, and throws if it cannot. The writer then writes each line at
+   * once. Default: false.
+   */
+  readonly isSynchronous?: boolean;
+  /**
    * Writes complete lines, each with its newline. `header` is the writer line, which each file contains before the
    * first other line of the writer. A rejection means that the lines are lost. The writer calls `write` again after
    * the previous call has settled.

@@ -286,6 +286,35 @@ describe("a traffic writer [E22]", () => {
     expect(lines.map(({ kind }) => kind)).toEqual(["writer", "turn", "loss"]);
   });
 
+  it("writes each line at once to a synchronous sink, and returns whether the sink has the line", () => {
+    const sink = createMemoryTrafficSink();
+    let isFull = false;
+    const causes: unknown[] = [];
+    const writer = createTrafficWriter(
+      {
+        isSynchronous: true,
+        write: (lines, header) => {
+          if (isFull) throw new Error("no space left on device");
+          void sink.write(lines, header);
+        },
+        close: () => {},
+      },
+      { ...OPTIONS, onLoss: (cause) => causes.push(cause) },
+    );
+    const write = (task_id: string): boolean => writer.write({ kind: "turn", task_id, phase: "begin" });
+    expect(write("t1")).toBe(true);
+    expect(decodeTrafficLines(sink.text()).map(({ kind }) => kind)).toEqual(["writer", "turn"]);
+    isFull = true;
+    expect([write("t2"), write("t3")]).toEqual([false, false]);
+    isFull = false;
+    expect(write("t4")).toBe(true);
+    expect(decodeTrafficLines(sink.text()).slice(2)).toMatchObject([
+      { kind: "loss", lines: 2, reason: "the sink could not store lines" },
+      { kind: "turn", task_id: "t4" },
+    ]);
+    expect(causes).toMatchObject([{ message: "no space left on device" }]);
+  });
+
   it("passes each line without secrets to its listeners", async () => {
     const sink = createMemoryTrafficSink();
     const writer = createTrafficWriter(sink, OPTIONS);

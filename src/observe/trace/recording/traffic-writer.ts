@@ -18,6 +18,11 @@ export interface TrafficWriterOptions {
    * bodies, the lines contain ids, states, and times. Default: true.
    */
   readonly bodies?: boolean;
+  /**
+   * Whether clients and servers record each frame of a stream. Without frames, the response line of a client contains
+   * the task at the end of the stream, and the lines of a client contain no headers. Default: true.
+   */
+  readonly frames?: boolean;
   /** Maximum length of one body in characters. A longer body is replaced by its beginning. Default: 65,536. */
   readonly maxBodyLength?: number;
   /** Maximum length of the lines that wait for the sink, in characters. Default: 8,388,608. */
@@ -47,13 +52,15 @@ export interface TrafficWriter {
   readonly vantage: WriterLine["vantage"];
   /** Whether the lines contain bodies. */
   readonly bodies: boolean;
+  /** Whether clients and servers record each frame of a stream. */
+  readonly frames: boolean;
   /** The writer line as JSON text with a newline. */
   readonly header: string;
   /**
    * Writes a line. `rawMembers` contains members that are already JSON text, such as `event`, to avoid encoding them
-   * twice.
+   * twice. Returns false if the line is lost. A sink without `isSynchronous` can still lose the line later.
    */
-  write(line: TrafficLineInput, rawMembers?: RawTrafficMembers): void;
+  write(line: TrafficLineInput, rawMembers?: RawTrafficMembers): boolean;
   /** Returns an id for the next call, unique within the writer. */
   createCallId(): string;
   /**
@@ -82,7 +89,7 @@ const STRUCTURED_MEMBERS: ReadonlySet<string> = new Set(["event"]);
 
 const assertKnownOptions = defineOptionNames<TrafficWriterOptions>()(
   "createTrafficWriter",
-  "bodies code maxBodyLength maxQueuedLength monotonicNow name now onLoss redact secrets vantage",
+  "bodies code frames maxBodyLength maxQueuedLength monotonicNow name now onLoss redact secrets vantage",
 );
 
 /** Creates a writer that appends to a sink, for example to the sink of `openTrafficFileSink`. */
@@ -96,6 +103,7 @@ export class QueuedTrafficWriter implements TrafficWriter {
   readonly id: string = globalThis.crypto.randomUUID().slice(0, 13);
   readonly vantage: WriterLine["vantage"];
   readonly bodies: boolean;
+  readonly frames: boolean;
   readonly header: string;
   readonly #sink: TrafficSink;
   readonly #options: TrafficWriterOptions;
@@ -117,11 +125,12 @@ export class QueuedTrafficWriter implements TrafficWriter {
   #writing: Promise<void> | undefined;
 
   constructor(sink: TrafficSink, options: TrafficWriterOptions) {
-    const { vantage, name, code = "", bodies = true } = options;
+    const { vantage, name, code = "", bodies = true, frames = true } = options;
     this.#sink = sink;
     this.#options = options;
     this.vantage = vantage;
     this.bodies = bodies;
+    this.frames = frames;
     this.#now = options.now ?? Date.now;
     this.#monotonicNow = options.monotonicNow ?? (() => performance.now());
     this.#redactor = createRedactor(options.secrets ? { secrets: options.secrets } : {});
@@ -132,12 +141,13 @@ export class QueuedTrafficWriter implements TrafficWriter {
     this.header = `${this.#redact(encodeTrafficLine(line))}\n`;
   }
 
-  write(line: TrafficLineInput, rawMembers?: RawTrafficMembers): void {
-    if (this.#isClosed) return;
+  write(line: TrafficLineInput, rawMembers?: RawTrafficMembers): boolean {
+    if (this.#isClosed) return false;
     try {
-      this.#writeLine(line, rawMembers);
+      return this.#writeLine(line, rawMembers);
     } catch (cause) {
       this.#countLoss("a line could not be encoded", cause);
+      return false;
     }
   }
 
@@ -189,10 +199,10 @@ export class QueuedTrafficWriter implements TrafficWriter {
     return this.#lastTime.text;
   }
 
-  #writeLine(line: TrafficLineInput, rawMembers: RawTrafficMembers | undefined): void {
+  #writeLine(line: TrafficLineInput, rawMembers: RawTrafficMembers | undefined): boolean {
     if (line.kind === "agent") this.#redactor.addSecuritySchemes(line.card["securitySchemes"]);
     const text = this.#encodePlainLine(line, rawMembers) ?? this.#encodeLine(line, rawMembers);
-    this.#enqueue(this.#redact(text));
+    return this.#enqueue(this.#redact(text));
   }
 
   /**
@@ -242,7 +252,7 @@ export class QueuedTrafficWriter implements TrafficWriter {
     return encodeTrafficLine(stamped as unknown as TrafficLine, bodies);
   }
 
-  #enqueue(text: string): void {
+  #enqueue(text: string): boolean {
     for (const listener of this.#listeners) {
       try {
         listener(text);
@@ -250,13 +260,29 @@ export class QueuedTrafficWriter implements TrafficWriter {
         // A listener must not affect the traffic.
       }
     }
+    if (this.#sink.isSynchronous) return this.#writeNow(text);
     if (this.#queuedLength + text.length > this.#maxQueuedLength) {
       this.#countLoss("the sink is slower than the traffic");
-      return;
+      return false;
     }
     this.#queue.push(text);
     this.#queuedLength += text.length + 1;
     this.#writing ??= this.#writeQueue();
+    return true;
+  }
+
+  /** Writes a line at once, so that the caller knows whether the sink has the line. */
+  #writeNow(text: string): boolean {
+    const { lines, reason } = this.#lost;
+    const loss = lines > 0 ? `${encodeTrafficLine({ ...this.#stamp("loss"), lines, reason })}\n` : "";
+    try {
+      void this.#sink.write(`${loss}${text}\n`, this.header);
+    } catch (cause) {
+      this.#countLoss("the sink could not store lines", cause);
+      return false;
+    }
+    this.#lost = { lines: 0, reason: "" };
+    return true;
   }
 
   async #writeQueue(): Promise<void> {

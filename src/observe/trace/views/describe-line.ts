@@ -50,6 +50,13 @@ const LINE_DESCRIPTIONS: DescriptionsByKind<TrafficLine, [task: TrafficTask]> = 
   push: ({ outcome, log_seq, reason }) => `${outcome}${formatNumber(log_seq)}${formatReason(reason)}`,
   fault: ({ fault, detail }) => `${fault}${detail === undefined ? "" : ` ${detail}`}`,
   loss: ({ lines, reason }) => `${lines} lines lost: ${reason}`,
+  run: ({ run_id, dataset, method }) => `run ${run_id}: ${method} on ${dataset}`,
+  card: ({ card: { message_type, content } }) =>
+    `message card ${describeEvent(message_type)} ${typeof content === "string" ? quote(content) : ""}`,
+  score: ({ sample_id, correct, predicted = "no answer" }) =>
+    `score of ${sample_id}: ${correct ? "correct" : "wrong"}, ${predicted}`,
+  skip: ({ sample_id, error }) => `${sample_id} is skipped: ${error}`,
+  end: ({ run_id, status }) => `end of run ${run_id}: ${status}`,
   agent: ({ agent, url }) => `${agent} at ${url}`,
   writer: ({ vantage, name }) => `${vantage} ${name}`,
 };

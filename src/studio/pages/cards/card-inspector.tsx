@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
-import { getCardTypeClass, toDict } from "../../../cards/index.ts";
+import { getCardTypeClass, type RecordedCall, toDict } from "../../../cards/index.ts";
 import { useCopyHotkeys } from "../parts/copy-text.ts";
-import type { JsonValue } from "../../../protocol/index.ts";
+import { isObject, type JsonValue } from "../../../protocol/index.ts";
 import { AgentText } from "./agent-text.tsx";
 import type { PageCard, PageSample } from "./model/run-model.ts";
 import { formatDuration } from "./text-format.ts";
@@ -19,7 +19,9 @@ export function CardInspector({ sample, pageCard, onSelect, announce }: CardInsp
   const { card } = pageCard;
   const { in_reply_to: causeId } = card.metadata;
   const cause =
-    causeId === undefined ? undefined : sample.cards.find((other) => other.card.metadata.card_id === causeId);
+    causeId === undefined
+      ? undefined
+      : sample.timedCards.find((other) => other.card.metadata.card_id === causeId);
   const json = formatCardJson(pageCard);
   const code = useRef<HTMLElement>(null);
   useCopyHotkeys(
@@ -41,7 +43,7 @@ export function CardInspector({ sample, pageCard, onSelect, announce }: CardInsp
         <span class="badge">
           <AgentText text={card.message_type} />
         </span>
-        <h2>Card {sample.cards.indexOf(pageCard) + 1}</h2>
+        <h2>Card {sample.timedCards.indexOf(pageCard) + 1}</h2>
         <p>
           <AgentText text={card.sender} /> → <AgentText text={card.recipient} />
         </p>
@@ -64,9 +66,14 @@ export function CardInspector({ sample, pageCard, onSelect, announce }: CardInsp
       {cause && (
         <button type="button" class="link" onClick={() => onSelect(cause)}>
           {card.recipient === cause.card.sender ? "reply to" : "result of"} card{" "}
-          {sample.cards.indexOf(cause) + 1}
+          {sample.timedCards.indexOf(cause) + 1}
         </button>
       )}
+      {sample.calls
+        .filter(({ cardId }) => cardId === card.metadata.card_id)
+        .map(({ line }, index) => (
+          <ModelCall key={index} line={line} />
+        ))}
       <details class="raw" open>
         <summary>JSON</summary>
         <button type="button" class="copy" onClick={() => void copyJson()}>
@@ -80,8 +87,47 @@ export function CardInspector({ sample, pageCard, onSelect, announce }: CardInsp
   );
 }
 
+/** A model call that led to the message card: its prompt, and its reply or its error. */
+function ModelCall({ line }: { readonly line: RecordedCall["line"] }): VNode {
+  const { model, prompt, reply, error, finish_reason } = line;
+  return (
+    <details class="raw" open>
+      <summary>
+        Call of <AgentText text={model} />, <AgentText text={error ?? finish_reason ?? "done"} />
+      </summary>
+      {listPromptMessages(prompt).map(({ role, text }, index) => (
+        <pre key={index} dir="auto" tabIndex={0}>
+          <AgentText text={`${role}: ${text}`} />
+        </pre>
+      ))}
+      {reply !== undefined && (
+        <pre dir="auto" tabIndex={0}>
+          <AgentText text={`reply: ${formatFieldValue(reply)}`} />
+        </pre>
+      )}
+    </details>
+  );
+}
+
+function listPromptMessages(prompt: JsonValue | undefined): { role: string; text: string }[] {
+  if (prompt === undefined) return [];
+  const messages = isObject(prompt) && Array.isArray(prompt["messages"]) ? prompt["messages"] : [prompt];
+  return messages.map((message) =>
+    isObject(message) && typeof message["role"] === "string"
+      ? { role: message["role"], text: formatFieldValue(message["text"] ?? "") }
+      : { role: "prompt", text: formatFieldValue(message) },
+  );
+}
+
 /** Returns the times, the metadata, and the transport fields of a message card. */
-function listFields({ card, line, sentMs, arrivedMs }: PageCard): [name: string, value: string][] {
+function listFields({
+  card,
+  sentMs,
+  arrivedMs,
+  operation,
+  taskId,
+  contextId,
+}: PageCard): [name: string, value: string][] {
   return [
     ["sent", card.timestamp],
     ...(arrivedMs > sentMs ? [["in transit", formatDuration(arrivedMs - sentMs)] as [string, string]] : []),
@@ -89,11 +135,9 @@ function listFields({ card, line, sentMs, arrivedMs }: PageCard): [name: string,
       name,
       formatFieldValue(value),
     ]),
-    ...(line.dir === "out" ? [] : [["recorded by", `${line.at_role} (${line.dir})`] as [string, string]]),
-    ...Object.entries(line.a2a ?? {}).map(([name, value]): [string, string] => [
-      `A2A ${name}`,
-      formatFieldValue(value),
-    ]),
+    ...Object.entries({ operation, task: taskId, context: contextId }).flatMap(
+      ([name, value]): [string, string][] => (value === undefined ? [] : [[`A2A ${name}`, value]]),
+    ),
   ];
 }
 

@@ -1,13 +1,11 @@
-import {
-  type CardLine,
-  type ModelCallLine,
-  type RunEndLine,
-  getCardDeduplicationKey,
-  mapMostReliableLinesByCardKey,
-  type Recording,
-  type RunLine,
-  type ScoreLine,
-  type SkipLine,
+import type {
+  RecordedCard,
+  RecordedCall,
+  Recording,
+  RunEndLine,
+  RunLine,
+  ScoreLine,
+  SkipLine,
 } from "../../../cards/index.ts";
 import { packJsonObjects, type PackedJsonObjects, unpackJsonObjects } from "./json-object-packing.ts";
 
@@ -15,12 +13,9 @@ import { packJsonObjects, type PackedJsonObjects, unpackJsonObjects } from "./js
 export interface CardRunData {
   readonly title: string;
   readonly run?: RunLine;
-  /** Most reliable record line of each message card. */
+  /** Message cards with their times. */
   readonly cards: PackedJsonObjects;
-  /**
-   * Arrival time of each message card on the recording's clock, or `null` if the arrival was not recorded.
-   */
-  readonly arrived: readonly (number | null)[];
+  /** Lines of the model calls, with prompts and replies. */
   readonly calls: PackedJsonObjects;
   readonly scores: PackedJsonObjects;
   readonly skips: readonly SkipLine[];
@@ -32,60 +27,38 @@ export interface CardRunData {
 }
 
 export function buildCardRunData(recording: Recording, title: string): CardRunData {
-  const arrivals = new Map(
-    // The first arrival of a card counts, so the lines are visited from the end.
-    recording.cards
-      .toReversed()
-      .flatMap(({ dir, card, mono_ms }) =>
-        dir === "in" ? [[getCardDeduplicationKey(card), mono_ms] as const] : [],
-      ),
-  );
-  const cards = [...mapMostReliableLinesByCardKey(recording.cards).values()].toSorted(
-    (a, b) => a.mono_ms - b.mono_ms,
-  );
+  const { run, samples, calls, scores, skips, ends, abandoned, torn } = recording;
   return {
     title,
-    ...(recording.run && { run: recording.run }),
-    cards: packJsonObjects(cards),
-    arrived: cards.map((line) => arrivals.get(getCardDeduplicationKey(line.card)) ?? null),
-    calls: packJsonObjects(recording.calls),
-    scores: packJsonObjects(recording.scores),
-    skips: recording.skips,
-    ends: recording.ends,
-    abandoned: recording.abandoned.cards.length,
-    torn: recording.torn.length,
+    ...(run && { run }),
+    cards: packJsonObjects(
+      samples.flatMap(({ timedCards }) => timedCards).toSorted((a, b) => a.sentMs - b.sentMs),
+    ),
+    calls: packJsonObjects(calls.map(({ line }) => line)),
+    scores: packJsonObjects(scores),
+    skips,
+    ends,
+    abandoned: abandoned.cards.length,
+    torn: torn.length,
   };
 }
 
 /** Creates the data of a run without record lines, for a page to which a server streams the lines. */
 export function createEmptyCardRunData(title: string): CardRunData {
   const noRows = packJsonObjects([]);
-  return {
-    title,
-    cards: noRows,
-    arrived: [],
-    calls: noRows,
-    scores: noRows,
-    skips: [],
-    ends: [],
-    abandoned: 0,
-    torn: 0,
-  };
+  return { title, cards: noRows, calls: noRows, scores: noRows, skips: [], ends: [], abandoned: 0, torn: 0 };
 }
 
-/** Unpacks the record lines of a run. `arrived` is the arrival time of the message card. */
+/** Unpacks the message cards and the lines of a run. */
 export function unpackPageLines(data: CardRunData): {
-  cards: { line: CardLine; arrived: number | undefined }[];
-  calls: ModelCallLine[];
+  cards: RecordedCard[];
+  calls: RecordedCall["line"][];
   scores: ScoreLine[];
   skips: readonly SkipLine[];
 } {
   return {
-    cards: unpackJsonObjects<CardLine>(data.cards).map((line, at) => ({
-      line,
-      arrived: data.arrived[at] ?? undefined,
-    })),
-    calls: unpackJsonObjects<ModelCallLine>(data.calls),
+    cards: unpackJsonObjects<RecordedCard>(data.cards),
+    calls: unpackJsonObjects<RecordedCall["line"]>(data.calls),
     scores: unpackJsonObjects<ScoreLine>(data.scores),
     skips: data.skips,
   };

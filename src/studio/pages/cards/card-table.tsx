@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { getCardTypeClass, toSingleLine } from "../../../cards/index.ts";
 import { useVirtualRows } from "../flow/use-virtual-rows.ts";
 import { AgentText } from "./agent-text.tsx";
-import type { PageCard, PageSample } from "./model/run-model.ts";
+import { getSampleName, type PageCard, type PageSample } from "./model/run-model.ts";
 import { countCardTokens, findCardStatusOrErrorType } from "./model/sample-summary.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
@@ -114,7 +114,7 @@ export function CardTable({ rows, selectedCard, onSelect }: CardTableProps): VNo
 function listCells({ sample, pageCard: { card }, cardNumber }: CardTableRow): [name: string, text: string][] {
   const tokens = countCardTokens(card);
   return [
-    ["problem", sample.id],
+    ["problem", getSampleName(sample)],
     ["number", String(cardNumber)],
     ["type", card.message_type],
     ["from", card.sender],

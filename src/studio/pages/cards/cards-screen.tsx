@@ -6,7 +6,7 @@ import { CardInspector } from "./card-inspector.tsx";
 import { CardTable } from "./card-table.tsx";
 import { FilterForm } from "./filter-form.tsx";
 import { matchesCard } from "./model/card-filter.ts";
-import type { PageSample } from "./model/run-model.ts";
+import { getSampleName, type PageSample } from "./model/run-model.ts";
 import { VIEW_NAMES, type ViewName } from "./model/view-state.ts";
 import { RunHeader } from "./run-header.tsx";
 import { RunOverview } from "./run-overview.tsx";
@@ -30,18 +30,19 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
   const { sampleId, cardNumber, view: viewName } = view.state.value;
   const samples = view.samples.value;
   const filter = view.filter.value;
-  const sample = sampleId === undefined ? undefined : model.findSample(sampleId);
-  const selectedCard = cardNumber === undefined ? undefined : sample?.cards[cardNumber - 1];
+  const sample =
+    sampleId === undefined ? undefined : model.findSample(sampleId === "" ? undefined : sampleId);
+  const selectedCard = cardNumber === undefined ? undefined : sample?.timedCards[cardNumber - 1];
   const searchInput = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
 
   const selectSample = (id: string): void => view.updateState({ sampleId: id, cardNumber: undefined });
   const moveSample = (steps: number): void => {
     const next = findNextSample(samples, sampleId, steps);
-    if (next) selectSample(next.id);
+    if (next) selectSample(getSampleName(next));
   };
   const moveCard = (steps: number): void => {
-    const count = sample?.cards.length ?? 0;
+    const count = sample?.timedCards.length ?? 0;
     if (count === 0) return;
     const from = cardNumber ?? (steps > 0 ? 0 : count + 1);
     view.updateState({ cardNumber: Math.min(count, Math.max(1, from + steps)) });
@@ -136,7 +137,7 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
             filter={filter}
             selectedCard={selectedCard}
             onOpenView={openView}
-            onSelectCard={(seen) => view.updateState({ cardNumber: sample.cards.indexOf(seen) + 1 })}
+            onSelectCard={(seen) => view.updateState({ cardNumber: sample.timedCards.indexOf(seen) + 1 })}
           />
         ) : (
           <RunTabs view={view} samples={samples} />
@@ -151,7 +152,7 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
             <CardInspector
               sample={sample}
               pageCard={selectedCard}
-              onSelect={(seen) => view.updateState({ cardNumber: sample.cards.indexOf(seen) + 1 })}
+              onSelect={(seen) => view.updateState({ cardNumber: sample.timedCards.indexOf(seen) + 1 })}
               announce={announce}
             />
           </>
@@ -188,13 +189,13 @@ function RunTabs({
         {isTable ? (
           <CardTable
             rows={samples.flatMap((sample) =>
-              sample.cards
+              sample.timedCards
                 .map((pageCard, index) => ({ sample, pageCard, cardNumber: index + 1 }))
                 .filter(({ pageCard }) => matchesCard(pageCard, sample, filter)),
             )}
             selectedCard={undefined}
             onSelect={({ sample, cardNumber }) =>
-              view.updateState({ sampleId: sample.id, cardNumber, view: "sequence" })
+              view.updateState({ sampleId: getSampleName(sample), cardNumber, view: "sequence" })
             }
           />
         ) : (

@@ -85,7 +85,7 @@ function listChoices(anyLabel: string, values: Iterable<string>): (readonly [str
 
 /** Returns the choices of each select element. They are the values that occur in the run. */
 function listFilterSelects({ model }: RunWithStatistics): FilterSelect[] {
-  const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
+  const cards = model.samples.flatMap((sample) => sample.cards);
   const types = new Set(cards.map((card) => card.message_type));
   const statuses = new Set(cards.flatMap((card) => findCardStatusOrErrorType(card) ?? []));
   return [

@@ -1,10 +1,10 @@
-import type { RecordLine } from "../../../cards/index.ts";
+import type { TrafficLine } from "../../../observe/trace/index.ts";
 import type { RecordWriterState } from "./model/run-model.ts";
 
 /** Callbacks for the server-sent events of a record that grows. */
 interface LiveEventCallbacks {
   /** Called with decoded record lines in the order of the record file. */
-  readonly onLines: (lines: readonly RecordLine[]) => void;
+  readonly onLines: (lines: readonly TrafficLine[]) => void;
   /** Called with the number of record lines that could not be decoded. */
   readonly onTornLines: (count: number) => void;
   /** Called when the record file is replaced or truncated. */
@@ -29,6 +29,6 @@ export function subscribeToLiveEvents(source: EventSource, callbacks: LiveEventC
   source.addEventListener("torn", ({ data }: MessageEvent<string>) => callbacks.onTornLines(Number(data)));
   // The server has already validated the lines.
   source.addEventListener("lines", ({ data }: MessageEvent<string>) =>
-    callbacks.onLines(JSON.parse(data) as RecordLine[]),
+    callbacks.onLines(JSON.parse(data) as TrafficLine[]),
   );
 }

@@ -19,7 +19,7 @@ interface RunHeaderProps {
 /** The description, the state, and the figures of the run. */
 export function RunHeader({ model, statistics, title, isLive, isConnected }: RunHeaderProps): VNode {
   const { run } = model;
-  const now = useCurrentTime(isLive && model.runEndStatus === undefined);
+  const now = useCurrentTime(isLive && model.endStatus === undefined);
   const state = describeRunState(model, isLive, now);
   return (
     <div id="run" class={isConnected ? undefined : "away"}>

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { RUN_FINDING_KINDS } from "../../../cards/index.ts";
 import { FigureTable } from "../flow/figure-table.tsx";
 import { AgentText } from "./agent-text.tsx";
-import type { PageSample } from "./model/run-model.ts";
+import { getSampleName, type PageSample } from "./model/run-model.ts";
 import type { RunStatistics } from "./model/run-statistics.ts";
 import { summarizeSample } from "./model/sample-summary.ts";
 import {
@@ -72,7 +72,7 @@ export function RunOverview(props: RunOverviewProps): VNode {
         <FigureTable
           head={["problem", "time", "tokens", "cards", "answer", "gold"]}
           rows={slowest.map(({ sample, summary }) => [
-            sampleLink(sample.id),
+            sampleLink(getSampleName(sample)),
             formatDuration(summary.durationMs),
             formatTokenTotal(summary.tokens),
             formatCount(summary.cardCount),

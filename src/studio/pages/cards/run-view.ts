@@ -64,7 +64,7 @@ export function createRunView(data: CardRunData, liveEvents?: EventSource): RunV
   if (liveEvents)
     subscribeToLiveEvents(liveEvents, {
       onLines: (lines) => {
-        for (const line of lines) model.addLine(line);
+        for (const line of lines) model.add(line);
         scheduleRender();
       },
       onTornLines: (count) => {

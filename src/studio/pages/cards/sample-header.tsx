@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { AgentText } from "./agent-text.tsx";
 import { LabeledValue } from "../flow/labeled-value.tsx";
-import type { PageSample } from "./model/run-model.ts";
+import { getSampleName, type PageSample } from "./model/run-model.ts";
 import type { SampleAnalysis } from "./model/sample-analysis.ts";
 import { formatCount, formatDuration, formatSampleId, formatTokenTotal } from "./text-format.ts";
 
@@ -16,7 +16,7 @@ export function SampleHeader({ sample, analysis }: SampleHeaderProps): VNode {
   return (
     <div id="head">
       <h2 id="sample-title" tabIndex={-1}>
-        <AgentText text={formatSampleId(sample.id)} />
+        <AgentText text={formatSampleId(getSampleName(sample))} />
       </h2>
       <p class="question" dir="auto">
         <AgentText text={summary.question} />

@@ -3,7 +3,7 @@ import { useLayoutEffect } from "preact/hooks";
 import { toSingleLine } from "../../../cards/index.ts";
 import { useVirtualRows } from "../flow/use-virtual-rows.ts";
 import { AgentText } from "./agent-text.tsx";
-import type { PageSample } from "./model/run-model.ts";
+import { getSampleName, type PageSample } from "./model/run-model.ts";
 import { type SampleSummary, summarizeSample } from "./model/sample-summary.ts";
 import { formatDuration, formatSampleId, formatTokenTotal } from "./text-format.ts";
 
@@ -49,7 +49,7 @@ export function SampleList({ samples, selectedId, onSelect, list }: SampleListPr
     if (step === undefined) return;
     event.preventDefault();
     const next = findNextSample(samples, selectedId, step);
-    if (next) onSelect(next.id);
+    if (next) onSelect(getSampleName(next));
   };
   const isSelectedRendered = rows.some(({ index }) => index === selectedRow);
   return (
@@ -68,7 +68,7 @@ export function SampleList({ samples, selectedId, onSelect, list }: SampleListPr
           return (
             sample && (
               <SampleRow
-                key={sample.id}
+                key={getSampleName(sample)}
                 sample={sample}
                 index={index}
                 count={samples.length}
@@ -127,12 +127,12 @@ function SampleRow({ sample, index, count, top, isSelected, onSelect }: SampleRo
       aria-selected={isSelected}
       aria-posinset={index + 1}
       aria-setsize={count}
-      onClick={() => onSelect(sample.id)}
+      onClick={() => onSelect(getSampleName(sample))}
     >
       <span class="mark" role="img" aria-label={label} title={label}>
         {mark}
       </span>
-      <AgentText class="id" text={formatSampleId(sample.id)} />
+      <AgentText class="id" text={formatSampleId(getSampleName(sample))} />
       <span class="notes">{notes.join(" · ")}</span>
       <AgentText class="question" text={toSingleLine(summary.question.slice(0, 160))} />
     </div>

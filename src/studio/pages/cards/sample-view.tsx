@@ -34,7 +34,7 @@ export function SampleView(props: SampleViewProps): VNode {
       <SampleHeader sample={sample} analysis={analysis} />
       <ViewTabs tabs={VIEW_TABS} selected={view} onSelect={onOpenView} />
       <div id="picture" role="tabpanel" aria-labelledby={`tab-${view}`}>
-        {sample.cards.length === 0 ? (
+        {sample.timedCards.length === 0 ? (
           <p class="hint">This problem has no cards yet.</p>
         ) : (
           <SampleDrawing {...props} />
@@ -46,7 +46,7 @@ export function SampleView(props: SampleViewProps): VNode {
 
 function SampleDrawing(props: SampleViewProps): VNode {
   const { sample, view, filter, selectedCard, onSelectCard } = props;
-  const { cards } = sample;
+  const { timedCards: cards } = sample;
   // The cards of a sample change in place. Its version increases with each change.
   const drawing = useMemo(
     () => (view === "sequence" ? buildCardSequence(cards) : undefined),

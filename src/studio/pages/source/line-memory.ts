@@ -5,7 +5,7 @@ import type {
   ConsoleTaskQuery,
   ConsoleTaskSummary,
 } from "../../console-api/index.ts";
-import type { AgentCard, JsonObject, Task, TaskState } from "../../../protocol/index.ts";
+import type { AgentCard, Task, TaskState } from "../../../protocol/index.ts";
 import {
   type TrafficAgent,
   type TrafficLine,
@@ -29,10 +29,6 @@ export class LineMemory {
 
   append(lines: readonly TrafficLine[]): void {
     for (const line of lines) this.#model.add(line);
-  }
-
-  appendCardLines(lines: readonly JsonObject[]): void {
-    for (const line of lines) this.#model.addCardLine(line);
   }
 
   /** The lines of a task in the order of time. */

@@ -132,6 +132,7 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
 function isLineOfTask(line: TrafficLine, taskId: string): boolean {
   if (line.kind === "writer" || line.kind === "loss") return true;
   if (line.kind === "agent") return false;
+  if (!("task_id" in line)) return false;
   if (line.task_id !== undefined) return line.task_id === taskId;
   return "call" in line;
 }

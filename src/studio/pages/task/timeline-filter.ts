@@ -27,6 +27,11 @@ const GROUPS_BY_KIND: Readonly<Record<TrafficLine["kind"], LineGroup>> = {
   loss: "other",
   writer: "other",
   agent: "other",
+  run: "other",
+  card: "other",
+  score: "other",
+  skip: "other",
+  end: "other",
 };
 
 export function findLineGroup({ kind }: TrafficLine): LineGroup {

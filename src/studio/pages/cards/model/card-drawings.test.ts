@@ -7,7 +7,7 @@ import { buildCardSequence } from "./card-drawings.ts";
 import { RunModel } from "./run-model.ts";
 
 const model = RunModel.fromRunData(buildCardRunData(createScriptedRecording(), "run"));
-const janetCards = model.findSample(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE.id)?.cards ?? [];
+const janetCards = model.findSample(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE.id)?.timedCards ?? [];
 
 describe("a sequence diagram", () => {
   it("has a lifeline for each role and an arrow for each card, in the order of their sending", () => {

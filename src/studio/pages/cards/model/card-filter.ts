@@ -25,7 +25,7 @@ export interface CardFilter {
 export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
   return (
     matchesOutcome(sample, filter.outcome) &&
-    (hasNoCardFieldCriteria(filter) || sample.cards.some((seen) => matchesCardFields(seen, filter))) &&
+    (hasNoCardFieldCriteria(filter) || sample.timedCards.some((seen) => matchesCardFields(seen, filter))) &&
     matchesSampleText(sample, filter.text)
   );
 }
@@ -35,7 +35,9 @@ export function matchesCard(seen: PageCard, sample: PageSample, filter: CardFilt
   if (!matchesCardFields(seen, filter)) return false;
   const text = filter.text.trim().toLowerCase();
   return (
-    text === "" || includesIgnoringCase(sample.id, text) || includesIgnoringCase(seen.card.content, text)
+    text === "" ||
+    includesIgnoringCase(sample.id ?? "", text) ||
+    includesIgnoringCase(seen.card.content, text)
   );
 }
 
@@ -64,10 +66,10 @@ function matchesSampleText(sample: PageSample, wanted: string): boolean {
   const text = wanted.trim().toLowerCase();
   return (
     text === "" ||
-    includesIgnoringCase(sample.id, text) ||
+    includesIgnoringCase(sample.id ?? "", text) ||
     includesIgnoringCase(sample.score?.gold ?? "", text) ||
     includesIgnoringCase(sample.score?.predicted ?? "", text) ||
-    sample.cards.some(({ card }) => includesIgnoringCase(card.content, text))
+    sample.timedCards.some(({ card }) => includesIgnoringCase(card.content, text))
   );
 }
 

@@ -20,8 +20,7 @@ export function describeRunState(model: RunModel, isLive: boolean, nowMs: number
   if (!model.run && model.cardCount === 0)
     return { kind: isLive ? "running" : "unknown", label: isLive ? "waiting for the run to start" : "empty" };
   const degraded = model.ends.some(({ recorder }) => recorder === "degraded") ? ", record incomplete" : "";
-  if (model.runEndStatus)
-    return { kind: model.runEndStatus, label: `${model.runEndStatus}${degraded}${torn}` };
+  if (model.endStatus) return { kind: model.endStatus, label: `${model.endStatus}${degraded}${torn}` };
   if (!isLive) {
     if (!model.run) return { kind: "unknown", label: `cards without a run record${torn}` };
     return { kind: "interrupted", label: `no recorded end: killed or still running${torn}` };

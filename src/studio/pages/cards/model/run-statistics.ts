@@ -13,10 +13,7 @@ export function summarizeRun(model: RunModel): RunStatistics {
   const analyses = model.samples.map((sample) => getSampleAnalysis(sample, model));
   const cards = analyses.flatMap((sample) => sample.cards);
   return {
-    ...computeRunFigures(analyses, model.run, {
-      cards: model.samples.flatMap((sample) => sample.cards.map(({ line }) => line)),
-      calls: model.samples.flatMap((sample) => sample.calls),
-    }),
+    ...computeRunFigures(analyses, model.run, model.calls),
     errorCount: cards.filter((card) => card.message_type === "error").length,
     partialCount: analyses.filter(({ id, summary }) => id !== undefined && summary.isPartial).length,
   };

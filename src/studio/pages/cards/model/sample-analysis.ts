@@ -11,12 +11,10 @@ const analysisCache = new WeakMap<PageSample, { readonly key: string; readonly a
 
 /** Returns the analysis of a problem. The result is cached until the problem changes. */
 export function getSampleAnalysis(sample: PageSample, model: RunModel): SampleAnalysis {
-  const { id, cards } = sample;
   const key = `${sample.version} ${model.run === undefined}`;
   const cached = analysisCache.get(sample);
   if (cached?.key === key) return cached.analysis;
-  const recorded = { ...sample, id: id === "" ? undefined : id, cards: cards.map(({ card }) => card) };
-  const analysis = { ...analyzeSample(recorded, cards, model.run), summary: summarizeSample(sample) };
+  const analysis = { ...analyzeSample(sample, model.run), summary: summarizeSample(sample) };
   analysisCache.set(sample, { key, analysis });
   return analysis;
 }

@@ -20,7 +20,7 @@ export interface SampleSummary {
   readonly isPartial: boolean;
 }
 
-export function summarizeSample({ cards, score, skip }: PageSample): SampleSummary {
+export function summarizeSample({ timedCards: cards, score, skip }: PageSample): SampleSummary {
   const [first] = cards;
   const last = cards.findLast(({ card }) => card.message_type === "result");
   return {
