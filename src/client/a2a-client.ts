@@ -84,8 +84,9 @@ export interface ClientTasks {
   cancel(id: string, options?: CallOptions & { readonly metadata?: JsonObject }): Promise<Task>;
   /**
    * Yields the new events of a task, or all events after the event id in `after`. The client reconnects after
-   * a lost connection. If the agent does not support streaming, the client polls every second and yields the
-   * complete task after each change.
+   * a lost connection. If the agent does not support streaming, the client polls and yields the complete task
+   * after each change. The delay between polls grows from 100 ms to 5 s while the task does not change, and a poll
+   * waits for the `Retry-After` of the agent.
    */
   subscribe(
     id: string,

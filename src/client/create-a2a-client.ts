@@ -126,7 +126,7 @@ export function createA2AClientFromTransport({
               call,
               limits,
             )
-          : pollTask(() => read("GetTask", { ...tenant, id }, call), call.signal, reconnect);
+          : pollTask(() => read("GetTask", { ...tenant, id }, call), { signal: call.signal, reconnect });
       },
       pushConfigs: {
         async create(taskId, config, call = {}) {

@@ -1,4 +1,4 @@
-import { delay } from "./http/abortable-waits.ts";
+import { pollTask } from "./stream/poll-task.ts";
 import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { getEventTaskId, isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
@@ -74,9 +74,6 @@ export async function* sendAndStreamUntilTurnEnd(
   }
 }
 
-const MIN_POLL_INTERVAL_MS = 100;
-const MAX_POLL_INTERVAL_MS = 2_000;
-
 /**
  * Yields the events of the agent's stream. If the agent does not support streaming, the function sends the
  * message, requests an immediate response, and polls the task until the task ends. A task can be canceled
@@ -96,17 +93,12 @@ async function* streamOrPoll(
   const answer = await client.send(input, taskId === undefined ? { ...options, configuration } : options);
   yield answer;
   if (isTurnEndEvent(answer) || "message" in answer) return;
-  const { id } = answer.task;
-  let lastSeen = JSON.stringify(answer.task);
-  for (let ms = MIN_POLL_INTERVAL_MS; ; ms = Math.min(ms * 2, MAX_POLL_INTERVAL_MS)) {
-    await delay(ms, signal);
-    const event = { task: await client.tasks.get(id, { signal, headers }) };
-    const serialized = JSON.stringify(event.task);
-    // Polls that return an unchanged task yield no event.
-    if (serialized !== lastSeen) yield event;
-    if (isTurnEndEvent(event)) return;
-    lastSeen = serialized;
-  }
+  const { task } = answer;
+  yield* pollTask(() => client.tasks.get(task.id, { signal, headers }), {
+    signal,
+    known: task,
+    isEnd: (polled) => isTurnEndEvent({ task: polled }),
+  });
 }
 
 /** Cancels a task and ignores all errors, because the caller no longer waits for a result. */

@@ -1,25 +1,57 @@
 import { isTerminal, type StreamResponse, type Task } from "../../protocol/index.ts";
-import { type RetryOptions } from "./retry.ts";
 import { delay } from "../http/abortable-waits.ts";
+import { Backoff, isRetryable, type RetryOptions } from "./retry.ts";
 
-const TASK_POLL_INTERVAL_MS = 1_000;
+/** Delay in milliseconds before the first poll, and after a change of the task. */
+const FIRST_POLL_DELAY_MS = 100;
+/** The delay doubles after each poll without a change, up to this limit in milliseconds. */
+const MAX_POLL_DELAY_MS = 5_000;
+
+/** Options of `pollTask`. */
+export interface PollOptions {
+  readonly signal: AbortSignal | undefined;
+  /** Attempts and delays while the agent is unreachable or overloaded. */
+  readonly reconnect?: RetryOptions;
+  /** The task that the caller already knows. Default: none, so that the first poll is immediate. */
+  readonly known?: Task;
+  /** Returns whether the task needs no more polls. Default: the task has ended. */
+  readonly isEnd?: (task: Task) => boolean;
+}
 
 /**
- * Polls a task of an agent that does not support streaming (A2A §3.3.4). Yields the complete task after each
- * change.
+ * Polls a task of an agent that does not support streaming (A2A §3.3.4). Yields the complete task after each change. If
+ * the agent requests a delay with `Retry-After`, the next poll waits for the delay, up to five minutes.
  */
 export async function* pollTask(
   read: () => Promise<Task>,
-  signal: AbortSignal | undefined,
-  { sleep = delay }: RetryOptions,
-): AsyncGenerator<StreamResponse, void, undefined> {
-  let lastSeen = "";
+  {
+    signal,
+    reconnect = {},
+    known,
+    isEnd = ({ status }: Task): boolean => isTerminal(status.state),
+  }: PollOptions,
+): AsyncGenerator<StreamResponse & { task: Task }, void, undefined> {
+  const { sleep = delay } = reconnect;
+  const backoff = new Backoff(reconnect);
+  let lastSeen = known && JSON.stringify(known);
+  let delayMs = FIRST_POLL_DELAY_MS;
   for (;;) {
-    const task = await read();
+    if (lastSeen !== undefined) await sleep(delayMs, signal);
+    let task: Task;
+    try {
+      task = await read();
+    } catch (error) {
+      if (!isRetryable(error) || !(await backoff.waitForRetry(error, signal))) throw error;
+      continue;
+    }
+    backoff.reset();
     const serialized = JSON.stringify(task);
-    if (serialized !== lastSeen) yield { task };
-    if (isTerminal(task.status.state)) return;
-    lastSeen = serialized;
-    await sleep(TASK_POLL_INTERVAL_MS, signal);
+    delayMs = Math.min(delayMs * 2, MAX_POLL_DELAY_MS);
+    if (serialized !== lastSeen) {
+      yield { task };
+      delayMs = FIRST_POLL_DELAY_MS;
+      lastSeen = serialized;
+    }
+    if (isEnd(task)) return;
   }
 }
