@@ -267,6 +267,63 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     expect(tasks.map(({ status }) => status.state)).toEqual(["TASK_STATE_FAILED", "TASK_STATE_WORKING"]);
   });
 
+  it("starts after a turn that ended alone, although a reader waits for the next message of its task [E2, E17]", async () => {
+    const store = new MemoryStore();
+    let lastId = 0;
+    const generateId = (): string => String(++lastId).padStart(4, "0");
+    const before = createProcessFixture({ store, agent: createAgent(), generateId });
+    for (const text of ["next", "asks"])
+      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
+    await before.agent.waitForRun(1);
+    await flushEventLoopForTest();
+    const second = createProcessFixture({ store, agent: createAgent() });
+    await second.engine.open();
+    await second.agent.waitForRun(1);
+    await flushEventLoopForTest();
+    const { engine, agent } = createProcessFixture({ store, agent: createAgent() });
+    await engine.open();
+    const asks = await agent.waitForRun(0);
+    const reader = await engine.subscribeToTask({ id: asks.run.taskId }, alice);
+    asks.emit(inputRequiredTestEvent);
+    await flushEventLoopForTest();
+    // The task has no more commits.
+    asks.end();
+    await flushEventLoopForTest();
+    expect(agent.runs.map(({ run }) => getText(run.message.parts))).toEqual(["asks", "next"]);
+    reader.close();
+  });
+
+  it("starts 2.5 s after a turn that is alone and that writes during each commit [E17]", async () => {
+    const store = new MemoryStore();
+    let lastId = 0;
+    const generateId = (): string => String(++lastId).padStart(4, "0");
+    const before = createProcessFixture({ store, agent: createAgent(), generateId });
+    for (const text of ["next", "writes"])
+      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
+    await before.agent.waitForRun(1);
+    await flushEventLoopForTest();
+    const second = createProcessFixture({ store, agent: createAgent() });
+    await second.engine.open();
+    await second.agent.waitForRun(1);
+    await flushEventLoopForTest();
+    const { engine, agent, clock } = createProcessFixture({ store, agent: createAgent() });
+    await engine.open();
+    const writes = await agent.waitForRun(0);
+    const commit = store.commit.bind(store);
+    store.commit = async (batch) => {
+      writes.emit(createTestChunkEvent("x"));
+      await flushEventLoopForTest();
+      return await commit(batch);
+    };
+    writes.emit(createTestChunkEvent("x", false));
+    await flushEventLoopForTest();
+    clock.advance(2500);
+    await agent.waitForRun(1);
+    expect(agent.runs.map(({ run }) => getText(run.message.parts))).toEqual(["writes", "next"]);
+    expect((await engine.getTask({ id: writes.run.taskId }, alice)).status.state).toBe("TASK_STATE_WORKING");
+    writes.end();
+  });
+
   it("can be canceled at once while it waits for other turns whose processes died [E17]", async () => {
     const store = new MemoryStore();
     const before = createProcessFixture({ store, agent: createAgent() });

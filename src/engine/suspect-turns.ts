@@ -83,11 +83,13 @@ export class SuspectTurnQueue {
   }
 
   async #startNextGroup(): Promise<void> {
+    this.#isRunning = this.#waiting.size > 0;
+    // The next turns wait meanwhile, so that they can be canceled.
+    if (this.#isRunning && this.#lone) await this.#joinGroup(this.#lone);
     const group = this.#takeNextGroup();
-    this.#isRunning = group.length > 0;
     const [first] = group;
+    this.#isRunning = first !== undefined;
     if (!first) return;
-    if (this.#lone) await this.#joinGroup(this.#lone);
     this.#lone = group.length === 1 ? first : undefined;
     const runMs = this.#lone
       ? Math.min(LONE_RUN_MS * 2 ** (first.turn.outlivedRuns ?? 0), MAX_LONE_RUN_MS)

@@ -96,6 +96,28 @@ describe("run.suspend with a store that one process opens", () => {
     expect(await getState(last, run.taskId)).toBe("TASK_STATE_COMPLETED");
   });
 
+  it("keeps its time when other turns start whose processes died [E9, E17]", async () => {
+    const store = createDurableStore();
+    const clock = new FakeClock();
+    let lastId = 0;
+    const generateId = (): string => String(++lastId).padStart(4, "0");
+    const before = createProcessFixture({ agent: createAgent(), store, clock, generateId });
+    for (const text of ["next", "naps"])
+      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
+    await before.agent.waitForRun(1);
+    await flushEventLoopForTest();
+    await openNextProcess({ store, clock });
+    const { agent } = await openNextProcess({ store, clock });
+    const { run } = await agent.waitForRun(0);
+    const wakeAt = clock.now() + HOUR_MS;
+    void run.suspend("nap", HOUR_MS);
+    await flushEventLoopForTest();
+    clock.advance(2500);
+    await agent.waitForRun(1);
+    const unfinished = await store.listUnfinished();
+    expect(unfinished.find(({ taskId }) => taskId === run.taskId)?.turn).toMatchObject({ wakeAt });
+  });
+
   it("needs no process: the engine is idle, and its close hands the turn over [E9]", async () => {
     const store = createDurableStore();
     const clock = new FakeClock();

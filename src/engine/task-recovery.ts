@@ -326,9 +326,8 @@ export class TaskRecovery {
 
   async #joinGroup({ scope, taskId }: TaskLease): Promise<void> {
     const task = this.#context.tasks.find(scope, taskId);
-    task?.currentTurn?.joinGroup();
     // The task reports a commit that fails, and ends the turn.
-    await task?.waitUntilCommitted().catch(() => {});
+    await task?.currentTurn?.joinGroup().catch(() => {});
   }
 
   async #recoverAll(claimed: readonly ClaimedTask[]): Promise<void> {

@@ -553,11 +553,15 @@ export class Turn {
     if (!this.#hasEnded) this.run(startTask);
   }
 
-  /** Persists that other suspect turns start while this turn is running, which has started alone. */
-  joinGroup(): void {
-    if (this.groupSize !== 1 || this.#hasEnded || !this.startPoint) return;
+  /**
+   * Persists that other suspect turns start while this turn is running, which has started alone. The store already
+   * excuses a turn that is suspended.
+   */
+  async joinGroup(): Promise<void> {
+    if (this.groupSize !== 1 || this.#hasEnded || !this.startPoint || this.wakeAt !== undefined) return;
     Object.assign(this, joinGroup(this));
-    this.task.commitTurnStart(this.toRestartData());
+    this.task.persistTurn(this.toRestartData());
+    await this.task.commitSteps();
   }
 
   async #sleepAndRunNextAttempt(wakeAt: number, startTask: Task): Promise<void> {
