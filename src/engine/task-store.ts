@@ -33,7 +33,7 @@ export interface LogAppend {
    */
   readonly webhooks?: readonly WebhookRegistration[];
   /**
-   * Turn that the store keeps for the task. `listUnfinished` returns the turn. `null` deletes the stored
+   * Turn that the store keeps for the task. `TurnStore.claim` returns the turn. `null` deletes the stored
    * turn and all stored steps of the task. By default, the stored turn does not change.
    */
   readonly turn?: TurnRestartData | null;

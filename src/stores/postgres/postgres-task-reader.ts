@@ -9,7 +9,7 @@ import { computeScopeKey } from "./scope-key.ts";
 import * as statements from "./statements/tasks.ts";
 
 /** Largest number of tasks that the store counts. Counting all of a million tasks would take longer than the page. */
-export const MAX_COUNTED_POSTGRES_TASKS = 1000;
+const MAX_COUNTED_POSTGRES_TASKS = 1000;
 /** Sorts after every status time. */
 export const END_OF_TIMES = "~";
 
