@@ -64,7 +64,8 @@ export class DurableTurn {
     if (this.#finished.has(key)) return this.#finished.get(key) as T;
     this.#runningSteps++;
     try {
-      const result = await this.run.once(key, execute);
+      // Without a durable store, no later attempt needs the step, and the commit of a step costs CPU time.
+      const result = await (this.#isStoreDurable ? this.run.once(key, execute) : execute());
       this.#finished.set(key, result as JsonValue);
       return result;
     } finally {

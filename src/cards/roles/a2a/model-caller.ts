@@ -7,13 +7,14 @@ import {
   type TaskCard,
 } from "../../index.ts";
 import { untilAborted } from "../../../client/index.ts";
+import type { ModelCallReport } from "../../../engine/index.ts";
+import type { JsonObject } from "../../../protocol/index.ts";
 import { computeRetryDelay, describeModelFailure, type ModelFailure } from "../model-failure.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 import { addUsage, NO_USAGE } from "../token-usage.ts";
 import type { CardJournal } from "./card-journal.ts";
 import type { DurableTurn } from "./durable-turn.ts";
 import { formatError } from "./format-error.ts";
-import { ModelCallReporter, toPrompt } from "./model-call-reporter.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import type { UsageTracker } from "./usage-tracker.ts";
 
@@ -80,8 +81,8 @@ class ModelCall {
   readonly #request: RoleModelRequest;
   readonly #model: RoleModel;
   readonly #options: ModelCallOptions;
-  readonly #report: ModelCallReporter;
   readonly #failedTries: FailedTry[] = [];
+  readonly #startedAt: number;
   #usage: CardTokenUsage | undefined;
   #modelName: string;
 
@@ -90,8 +91,7 @@ class ModelCall {
     this.#model = model;
     this.#modelName = model.id;
     this.#options = options;
-    const { turn, journal } = options;
-    this.#report = new ModelCallReporter(turn.run.reportCall, model.id, request, journal.runtime.clock);
+    this.#startedAt = options.journal.runtime.clock.monotonic();
   }
 
   /** `interruptedTries` is the number of earlier tries that ended with the process of the role. */
@@ -112,7 +112,7 @@ class ModelCall {
         this.#addUsage(spent, raw.model ?? this.#model.id);
         const { finish, text: reply } = raw;
         this.#record({ model: this.#modelName, usage: spent, finish, reply }, startedAt);
-        this.#report.succeed(raw);
+        this.#reportSuccess(raw);
         // The thoughts of a model are neither an action nor an answer, and no other role may see them.
         return this.#createOutcome({ reply: { ...raw, text: removeThinking(raw.text) } });
       } catch (thrown) {
@@ -153,7 +153,7 @@ class ModelCall {
     const finish = signal.aborted ? "aborted" : "error";
     const call = { model: this.#model.id, usage: NO_USAGE, finish, error };
     this.#record({ ...call, ...omitUndefined({ wait_ms: delayMs }) }, startedAt);
-    if (delayMs === undefined) this.#report.fail(error);
+    if (delayMs === undefined) this.#report({ error });
     signal.throwIfAborted();
     if (delayMs === undefined) return { ...failure, message: error };
     const status = omitUndefined({ http_status: failure.httpStatus });
@@ -163,7 +163,7 @@ class ModelCall {
     try {
       await untilAborted(elapsed.promise, signal);
     } catch (reason) {
-      this.#report.fail("The task was stopped before the next attempt.");
+      this.#report({ error: "The task was stopped before the next attempt." });
       throw reason;
     } finally {
       cancelTimer();
@@ -180,7 +180,35 @@ class ModelCall {
   #addFailedTry(failedTry: FailedTry): void {
     this.#failedTries.push(failedTry);
     this.#options.usage.addFailedTry(failedTry);
-    this.#report.addFailedAttempt(failedTry.error, failedTry.wait_ms);
+  }
+
+  #reportSuccess({ text, finish, model, usage }: ModelReply): void {
+    this.#report({
+      reply: text,
+      finishReason: finish,
+      ...omitUndefined({ model }),
+      // Without a source, the counts are 0 and mean nothing.
+      ...(usage &&
+        usage.source !== "none" && {
+          inputTokens: usage.input_tokens,
+          cachedInputTokens: usage.cached_input_tokens,
+          outputTokens: usage.output_tokens,
+        }),
+    });
+  }
+
+  /** Reports the call with all its tries to the server, for its traffic record. */
+  #report(outcome: Partial<ModelCallReport>): void {
+    const { turn, journal } = this.#options;
+    const attempts = this.#failedTries.map(({ error, wait_ms }) => ({ error, wait_ms }));
+    turn.run.reportCall?.({
+      kind: "model",
+      model: this.#model.id,
+      prompt: this.#createPrompt(),
+      ...(attempts.length > 0 && { attempts }),
+      durationMs: journal.runtime.clock.monotonic() - this.#startedAt,
+      ...outcome,
+    });
   }
 
   #record(
@@ -197,8 +225,16 @@ class ModelCall {
       role,
       card_id: findFinalCardId() ?? usage.nextCardId,
       duration_ms: clock.monotonic() - startedAt,
-      prompt: toPrompt(this.#request),
+      prompt: this.#createPrompt(),
       ...call,
     });
+  }
+
+  #createPrompt(): JsonObject {
+    const { messages, schema, maxTokens, temperature, seed } = this.#request;
+    return {
+      messages: messages.map(({ role, text }) => ({ role, text })),
+      ...omitUndefined({ schema, maxTokens, temperature, seed }),
+    };
   }
 }

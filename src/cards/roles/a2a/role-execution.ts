@@ -119,10 +119,8 @@ export class RoleExecution implements TaskContext {
   /** Runs the role until it returns an outcome or the grace period ends, and emits the final message card. */
   async execute(): Promise<void> {
     const { turn, journal, requestCard, requestTransport, replyEncoder } = this.#options;
-    await turn.once("request", () => {
+    if (turn.run.attempt === 1 && turn.question === undefined)
       journal.recordReceived(requestCard, requestTransport, false);
-      return null;
-    });
     let outcome: TaskOutcome;
     try {
       outcome = await Promise.race([this.#runRole(), this.#graceExpired.promise]);
