@@ -81,13 +81,7 @@ export class CardJournal {
     context?: JsonObject,
     type = "task",
   ): TaskCard {
-    const { protocol, role: from } = this.runtime;
-    const card = { from, to, task, metadata: this.#addIdAndSharedMetadata(metadata) };
-    if (type !== "task") {
-      const all = { ...card.metadata, ...omitUndefined({ context }) };
-      return protocol.createCard(type, { from, to, content: task, metadata: all }) as unknown as TaskCard;
-    }
-    return protocol.createTaskCard(context ? { ...card, context } : card);
+    return this.#createCard(type, to, task, { ...metadata, ...omitUndefined({ context }) }) as TaskCard;
   }
 
   /** Creates a result card, or a card of a custom type that ends work in the same way. */
@@ -98,29 +92,17 @@ export class CardJournal {
     metadata: CardMetadata,
     type = "result",
   ): ResultCard {
-    const { protocol, role: from } = this.runtime;
-    const all = this.#addIdAndSharedMetadata(metadata);
-    if (type === "result") return protocol.createResultCard({ from, to, result, status, metadata: all });
-    if (!isReplyType(type, protocol))
+    if (!isReplyType(type, this.runtime.protocol))
       throw A2AError.invalidParams([{ field: "type", description: `${type} does not end a task` }]);
-    const card = protocol.createCard(type, { from, to, content: result, metadata: { ...all, status } });
-    return card as unknown as ResultCard;
+    return this.#createCard(type, to, result, { ...metadata, status }) as ResultCard;
   }
 
   createQueryCard(to: string, query: string, metadata: CardMetadata): QueryCard {
-    const { protocol, role: from } = this.runtime;
-    return protocol.createQueryCard({ from, to, query, metadata: this.#addIdAndSharedMetadata(metadata) });
+    return this.#createCard("query", to, query, metadata) as QueryCard;
   }
 
   createControlCard(to: string, action: string, parameters: JsonObject): ControlCard {
-    const { protocol, role: from } = this.runtime;
-    return protocol.createControlCard({
-      from,
-      to,
-      action,
-      parameters,
-      metadata: this.#addIdAndSharedMetadata({}),
-    });
+    return this.#createCard("control", to, action, { parameters }) as ControlCard;
   }
 
   /** Creates an error card. Error cards can be created even if the card protocol has no route for them. */
@@ -184,6 +166,11 @@ export class CardJournal {
       card,
     });
     if (isRelayed) this.#listener?.onCard(card);
+  }
+
+  #createCard(type: string, to: string, content: string, metadata: CardMetadata): MessageCard {
+    const { protocol, role: from } = this.runtime;
+    return protocol.createCard(type, { from, to, content, metadata: this.#addIdAndSharedMetadata(metadata) });
   }
 
   #createCardWithoutRouteCheck(

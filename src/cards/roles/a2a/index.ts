@@ -10,11 +10,10 @@
  * ```
  *
  * - `role-agent.ts` validates the message card, and `role-execution.ts` runs the role.
- * - `resumable-work.ts` keeps unfinished work between turns. `usage-tracker.ts` assigns the token usage of
- *   each model call to a message card.
+ * - `durable-turn.ts` stores finished calls between attempts and turns. `model-caller.ts` calls the model, and
+ *   `usage-tracker.ts` assigns the token usage of each model call to a message card.
  * - `card-journal.ts` creates, records, and relays message cards. `card-event-encoder.ts` encodes message cards as
  *   A2A events.
  */
 export type { AnyCardProtocol, RoleTarget } from "./role-runtime.ts";
-
 export { createRoleAgent, type RoleAgentOptions } from "./role-agent.ts";

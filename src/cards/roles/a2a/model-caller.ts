@@ -96,18 +96,15 @@ class ModelCall {
 
   /** `interruptedTries` is the number of earlier tries that ended with the process of the role. */
   async run(interruptedTries: number): Promise<ModelCallOutcome> {
-    const { journal, usage, signal } = this.#options;
+    const { clock } = this.#options.journal.runtime;
     for (let tries = 0; tries < interruptedTries; tries++) {
       this.#addUsage(NO_USAGE, this.#model.id);
       this.#addFailedTry({ reason: "model_error", error: "The server of the role stopped.", wait_ms: 0 });
     }
-    const { role, clock } = journal.runtime;
     for (let tries = 1; ; tries++) {
       const startedAt = clock.monotonic();
-      const stopTracking = usage.startModelCallTimer();
       try {
-        const raw = await this.#model.complete({ ...this.#request, role, signal });
-        stopTracking();
+        const raw = await this.#complete();
         const spent = raw.usage ?? NO_USAGE;
         this.#addUsage(spent, raw.model ?? this.#model.id);
         const { finish, text: reply } = raw;
@@ -116,10 +113,19 @@ class ModelCall {
         // The thoughts of a model are neither an action nor an answer, and no other role may see them.
         return this.#createOutcome({ reply: { ...raw, text: removeThinking(raw.text) } });
       } catch (thrown) {
-        stopTracking();
         const failure = await this.#waitForNextTry(thrown, tries, startedAt);
         if (failure) return this.#createOutcome({ failure });
       }
+    }
+  }
+
+  async #complete(): Promise<ModelReply> {
+    const { journal, usage, signal } = this.#options;
+    const stopTracking = usage.startModelCallTimer();
+    try {
+      return await this.#model.complete({ ...this.#request, role: journal.runtime.role, signal });
+    } finally {
+      stopTracking();
     }
   }
 

@@ -42,27 +42,27 @@ export class UsageTracker {
     return this.#nextCardId;
   }
 
-  /** Records the start of a model call and returns a function that records its end. */
+  /** Records the start of a model call and returns a function that records its end, to call once. */
   startModelCallTimer(): () => void {
     this.#accrueBusyTime();
     this.#activeModelCalls++;
-    return createFunctionThatRunsOnce(() => {
+    return () => {
       this.#accrueBusyTime();
       this.#activeModelCalls--;
-    });
+    };
   }
 
   /**
-   * Records the start of a wait for another role and returns a function that records its end. The waiting
+   * Records the start of a wait for another role and returns a function that records its end, to call once. The waiting
    * time counts as working time of the other role.
    */
   startRoleWaitTimer(): () => void {
     this.#accrueBusyTime();
     this.#activeWaits++;
-    return createFunctionThatRunsOnce(() => {
+    return () => {
       this.#accrueBusyTime();
       this.#activeWaits--;
-    });
+    };
   }
 
   addModelUsage(usage: CardTokenUsage, model: string): void {
@@ -116,12 +116,4 @@ export class UsageTracker {
     if (this.#activeModelCalls > 0 || this.#activeWaits === 0) this.#busyMs += now - this.#lastTickAt;
     this.#lastTickAt = now;
   }
-}
-
-function createFunctionThatRunsOnce(call: () => void): () => void {
-  let called = false;
-  return () => {
-    if (!called) call();
-    called = true;
-  };
 }
