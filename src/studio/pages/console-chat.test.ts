@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { agent, inputRequired, status } from "../../agents/adapters/index.ts";
@@ -52,6 +53,53 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.getByRole("button", { name: "Jump to the latest" }).click();
     await expect.poll(() => readDistanceFromEnd(page)).toBeLessThan(80);
     expect(await page.getByRole("button", { name: "Jump to the latest" }).count()).toBe(0);
+    await page.close();
+  });
+
+  it("saves a conversation as a file of colloquy test, also after a reload", async () => {
+    const refunds = agent(
+      { name: "refunds", description: "Refunds" },
+      async function* ({ text, history, reportCall }) {
+        reportCall?.({ kind: "tool", tool: "findOrder", arguments: { text }, durationMs: 1 });
+        if (history.length === 1) yield inputRequired("Really?");
+        yield "The money is on its way.";
+      },
+    );
+    test = await ConsolePageTest.serve({ refunds });
+    const { page } = await test.open(browser, "#/chat/refunds");
+    await send(page, "Refund 80 euros");
+    await page.getByText("Really?").waitFor();
+    await send(page, "yes");
+    await page.getByText("The money is on its way.").waitFor();
+    const readSaved = async (): Promise<unknown> => {
+      const button = page.getByRole("button", { name: "Save as test" });
+      const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+      expect(download.suggestedFilename()).toBe("refunds.test.json");
+      return JSON.parse(await readFile(await download.path(), "utf8"));
+    };
+    const createExpected = (createCalls: (text: string) => object): object => ({
+      tests: [
+        {
+          name: "refunds",
+          turns: [
+            {
+              send: "Refund 80 euros",
+              expect: { state: "input-required", question: "Really?", ...createCalls("Refund 80 euros") },
+            },
+            {
+              send: "yes",
+              expect: { state: "completed", text: "The money is on its way.", ...createCalls("yes") },
+            },
+          ],
+        },
+      ],
+    });
+    await page.waitForSelector("[data-testid=turn]:last-child[data-status=ended]");
+    const calls = (text: string): object => ({ calls: [{ tool: "findOrder", arguments: { text } }] });
+    expect(await readSaved()).toEqual(createExpected(calls));
+    await page.reload();
+    await page.getByText("The money is on its way.").waitFor();
+    expect(await readSaved()).toMatchObject(createExpected(() => ({})));
     await page.close();
   });
 

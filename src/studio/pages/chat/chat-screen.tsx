@@ -7,12 +7,14 @@ import { AgentText } from "../cards/agent-text.tsx";
 import { toSingleLine } from "../../../cards/index.ts";
 import type { ConsoleAgent } from "../../console-api/index.ts";
 import type { Part } from "../../../protocol/index.ts";
+import { saveFile } from "../parts/file-view.tsx";
 import { FailureNotice, Notice } from "../parts/notice.tsx";
 import { findQuestions } from "../task/find-questions.ts";
 import { chatDraft } from "./chat-draft.ts";
 import type { ChatTurn } from "./chat-turn.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationList } from "./conversation-list.tsx";
+import { createTestFile } from "./create-test-file.ts";
 import { type ChatSource, type Conversation, openConversation, startConversation } from "./conversation.ts";
 import { TurnView, useTurnAnnouncements } from "./turn-view.tsx";
 
@@ -136,6 +138,15 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
         <button type="button" onClick={startNew}>
           New conversation
         </button>
+        {conversation.turns.some((turn) => !turn.isActive) && (
+          <button
+            type="button"
+            title="Save the conversation as a file of colloquy test"
+            onClick={() => saveFile(`${agent.id}.test.json`, createTestFile(agent.name, conversation.turns))}
+          >
+            Save as test
+          </button>
+        )}
         <ConversationList agentId={agent.id} currentContextId={conversation.contextId} />
         {agent.status !== "connected" && (
           <span class="badge" data-tone={agent.status === "unreachable" ? "bad" : "warn"}>

@@ -87,7 +87,8 @@ export class Conversation {
   observe(lines: readonly TrafficLine[]): void {
     for (const line of lines) {
       if (line.kind !== "model" && line.kind !== "tool" && line.kind !== "turn") continue;
-      const turn = this.turns.findLast(({ task }) => task?.id === line.task_id);
+      // The line can arrive before the first event of a turn that continues the task.
+      const turn = this.turns.findLast(({ task, sent }) => (task?.id ?? sent.taskId) === line.task_id);
       if (turn) {
         turn.addLine(line, performance.now());
         this.#scheduleRender();

@@ -44,6 +44,17 @@ export function FileView({ part }: { readonly part: RawPart }): VNode {
   );
 }
 
+/** Lets the browser save a file. */
+export function saveFile(name: string | undefined, content: BlobPart): void {
+  // The type keeps browsers from opening the file as a page of this origin.
+  const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = chooseDownloadName(name);
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
 function DownloadButton({
   bytes,
   name,
@@ -51,17 +62,8 @@ function DownloadButton({
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly name: string | undefined;
 }): VNode {
-  const download = (): void => {
-    // The type keeps browsers from opening the file as a page of this origin.
-    const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = chooseDownloadName(name);
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
-  };
   return (
-    <button type="button" onClick={download}>
+    <button type="button" onClick={() => saveFile(name, bytes)}>
       Download
     </button>
   );
