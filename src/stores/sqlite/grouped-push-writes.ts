@@ -2,14 +2,11 @@ import { findStoreStateAfterError, isSqliteError } from "./sqlite-error-conversi
 import type { TaskTables } from "./task-tables.ts";
 
 /** A change of the webhooks that waits for the next commit. */
-interface PendingPushWrite {
+export interface PendingPushWrite {
   readonly run: (tables: TaskTables) => unknown;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
-
-/** The outcome of one change, which is reported after the commit. */
-type PushWriteOutcome = { readonly result: unknown } | { readonly error: unknown };
 
 /**
  * Collects changes of webhooks, so that many changes share one transaction and one sync of the disk. The
@@ -35,17 +32,16 @@ export class GroupedPushWrites {
   }
 
   /** Removes all pending changes, so that the caller commits them. */
-  takeGroup(): PushWriteGroup {
+  takeGroup(): readonly PendingPushWrite[] {
     const writes = this.#pending;
     this.#pending = [];
-    return new PushWriteGroup(writes);
+    return writes;
   }
 
   /** Adds the changes of a group whose commit has failed. */
-  putBack({ writes }: PushWriteGroup): void {
-    if (writes.length === 0) return;
+  putBack(writes: readonly PendingPushWrite[]): void {
     this.#pending = [...writes, ...this.#pending];
-    this.#scheduleFlush();
+    if (writes.length > 0) this.#scheduleFlush();
   }
 
   #scheduleFlush(): void {
@@ -61,40 +57,18 @@ export class GroupedPushWrites {
   }
 }
 
-/** Changes of webhooks that are committed in one transaction. */
-export class PushWriteGroup {
-  readonly writes: readonly PendingPushWrite[];
-  #outcomes: readonly PushWriteOutcome[] = [];
-
-  constructor(writes: readonly PendingPushWrite[]) {
-    this.writes = writes;
-  }
-
-  /**
-   * Runs all changes within the current transaction. An error that concerns only one statement, such as a text
-   * that is too long for SQLite, rejects only its own change.
-   */
-  run(tables: TaskTables): void {
-    this.#outcomes = this.writes.map(({ run }) => {
-      try {
-        return { result: run(tables) };
-      } catch (error) {
-        if (!isSqliteError(error) || findStoreStateAfterError(error) !== undefined) throw error;
-        return { error };
-      }
-    });
-  }
-
-  /** Reports the outcomes after a durable commit. */
-  resolve(): void {
-    for (const [at, { resolve, reject }] of this.writes.entries()) {
-      const outcome = this.#outcomes[at]!;
-      if ("error" in outcome) reject(outcome.error);
-      else resolve(outcome.result);
+/**
+ * Runs changes within the current transaction, and returns the functions that report their outcomes after the commit. An
+ * error that concerns only one statement, such as a text that is too long for SQLite, rejects only its own change.
+ */
+export function runPushWrites(tables: TaskTables, writes: readonly PendingPushWrite[]): (() => void)[] {
+  return writes.map(({ run, resolve, reject }) => {
+    try {
+      const result = run(tables);
+      return () => resolve(result);
+    } catch (error) {
+      if (!isSqliteError(error) || findStoreStateAfterError(error) !== undefined) throw error;
+      return () => reject(error);
     }
-  }
-
-  reject(error: unknown): void {
-    for (const write of this.writes) write.reject(error);
-  }
+  });
 }

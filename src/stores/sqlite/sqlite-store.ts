@@ -23,7 +23,7 @@ import { SqliteConnection } from "./sqlite-connection.ts";
 import { createSqliteDeletionStore } from "./sqlite-deletion-store.ts";
 import type { TaskTextIndexer } from "../task-text-indexer.ts";
 import { backupOpenDatabase } from "./shared-file-operations.ts";
-import { GroupedPushWrites } from "./grouped-push-writes.ts";
+import { GroupedPushWrites, runPushWrites } from "./grouped-push-writes.ts";
 import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { createSqlTextIndex } from "./task-text-index.ts";
@@ -173,8 +173,9 @@ export class SqliteStore implements ServerStore {
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
     const pushWrites = this.#pushWrites.takeGroup();
+    let reportPushWrites: readonly (() => void)[] = [];
     const write = (tables: TaskTables): (AppendRefusal | undefined)[] => {
-      pushWrites.run(tables);
+      reportPushWrites = runPushWrites(tables, pushWrites);
       return batch.map((append) => writeAppend(tables, append));
     };
     this.#connection.unsyncedBatches.add(batch);
@@ -192,13 +193,13 @@ export class SqliteStore implements ServerStore {
       // The write-ahead log is on the disk now, so that a checkpoint waits only for the database file.
       this.#connection.runDueCheckpoint();
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
-      pushWrites.resolve();
+      for (const report of reportPushWrites) report();
       this.#textIndex.schedule();
       return refusals;
     } catch (error) {
       // The events of a task can make the batch fail, so the changes of webhooks are committed again alone.
       if (batch.length > 0) this.#pushWrites.putBack(pushWrites);
-      else pushWrites.reject(error);
+      else for (const { reject } of pushWrites) reject(error);
       throw error;
     } finally {
       this.#connection.unsyncedBatches.delete(batch);
