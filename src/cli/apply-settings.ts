@@ -103,20 +103,46 @@ export function assertTrustedAgentForCredentials(
     .find((setting) => setting !== undefined && isDiscoveredEnvFile(setting.source));
   if (!address || !isDiscoveredEnvFile(address.source)) return;
   const { file } = address.source;
-  for (const option of command.options) {
-    if (!isCredentialOption(option)) continue;
-    const variable = toVariableName(option.long ?? "");
-    const isFlag = isOptionOnCommandLine(command, variable);
-    const source = isFlag ? undefined : settings.get(variable)?.source;
-    if (!isFlag && (source === undefined || isDiscoveredEnvFile(source))) continue;
-    const credential = source
-      ? `${variable} of ${formatSettingSource(source)}`
-      : `The value of ${option.long}`;
+  const credential = listCredentialSources(command, settings).find(
+    ({ source }) => source === undefined || !isDiscoveredEnvFile(source),
+  );
+  if (credential)
     throw createUsageError(
-      `${credential} is not sent to ${address.value}, which only ${file} names.`,
+      `${credential.subject} is not sent to ${address.value}, which only ${file} names.`,
       `If you trust that file, pass --config ${file}. Otherwise, pass the agent's URL.`,
     );
-  }
+}
+
+/**
+ * Throws an error if a credential is set and only a test file names the agent. Test files are shared, so that a test file
+ * of another project could redirect the user's credentials to another server.
+ */
+export function assertNoCredentialsForTestFile(
+  command: Command,
+  settings: Settings,
+  { file, url }: { readonly file: string; readonly url: string },
+): void {
+  const [credential] = listCredentialSources(command, settings);
+  if (credential)
+    throw createUsageError(
+      `${credential.subject} is not sent to ${url}, which only ${file} names.`,
+      `If you trust that file, pass --url ${url}.`,
+    );
+}
+
+/** A credential that is set. A credential without a source is on the command line. */
+interface CredentialSource {
+  readonly subject: string;
+  readonly source?: SettingSource;
+}
+
+function listCredentialSources(command: Command, settings: Settings): CredentialSource[] {
+  return command.options.filter(isCredentialOption).flatMap((option): CredentialSource[] => {
+    const variable = toVariableName(option.long ?? "");
+    if (isOptionOnCommandLine(command, variable)) return [{ subject: `The value of ${option.long}` }];
+    const source = settings.get(variable)?.source;
+    return source ? [{ subject: `${variable} of ${formatSettingSource(source)}`, source }] : [];
+  });
 }
 
 function isOptionOnCommandLine(command: Command, variable: string): boolean {

@@ -4,7 +4,11 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { dump } from "js-yaml";
 import { Conversation, converse } from "../studio/testing/index.ts";
 import { connectToAgent } from "./agent-connection.ts";
-import { applySettings, assertTrustedAgentForCredentials } from "./apply-settings.ts";
+import {
+  applySettings,
+  assertNoCredentialsForTestFile,
+  assertTrustedAgentForCredentials,
+} from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createUsageError, toCliError } from "./cli-error.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
@@ -14,7 +18,7 @@ import { readSettingsFromEnvAndFiles } from "./settings.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { loadAgentFiles } from "./serve/load-agent-files.ts";
 import { renderJunitReport } from "./test/junit-report.ts";
-import { loadTestFile, type LoadedTestFile } from "./test/load-tests.ts";
+import { loadTestFile, type LoadedTest, type LoadedTestFile } from "./test/load-tests.ts";
 import type { TestResult } from "./test/run-conversation-test.ts";
 
 interface TestOptions extends ClientOptions {
@@ -25,6 +29,9 @@ interface TestOptions extends ClientOptions {
   junit?: string;
   write?: string;
 }
+
+/** Throws an error if a credential would be sent to a URL that only a test file names. */
+type AssertTrusted = (address: { readonly file: string; readonly url: string }) => void;
 
 /** Opens conversations with the tested agent. */
 interface TestTarget {
@@ -59,11 +66,14 @@ Examples:
       const settings = readSettingsFromEnvAndFiles(flags.config, context);
       applySettings(self, settings);
       const options = self.opts<TestOptions>();
+      if (self.getOptionValueSource("agentCard") === "cli" && options.agentCard !== undefined)
+        options.url ??= options.agentCard;
       if (options.url !== undefined && options.agent !== undefined)
         throw createUsageError("Pass --url or --agent, not both.");
-      const isNamed = options.url !== undefined || self.getOptionValueSource("agentCard") === "cli";
-      assertTrustedAgentForCredentials(self, settings, isNamed);
-      if (options.write === undefined) await runTestFiles(files, options, context);
+      assertTrustedAgentForCredentials(self, settings, options.url !== undefined);
+      const assertTrusted: AssertTrusted = (address) =>
+        assertNoCredentialsForTestFile(self, settings, address);
+      if (options.write === undefined) await runTestFiles(files, options, context, assertTrusted);
       else await writeRecordedTests(files, options.write, options, context);
     });
 }
@@ -93,6 +103,7 @@ async function runTestFiles(
   files: readonly string[],
   options: TestOptions,
   context: CliContext,
+  assertTrusted: AssertTrusted,
 ): Promise<void> {
   const loaded = await Promise.all(
     files.map(async (file) => ({ file, content: await loadTestFile(resolve(context.cwd, file), options) })),
@@ -102,11 +113,11 @@ async function runTestFiles(
     const results: TestResult[] = [];
     suites.set(file, results);
     if (options.output === "text") context.streams.out(`${file}\n`);
-    const target = await openTarget(file, content, options, context);
+    const target = await openTarget(file, content, options, context, assertTrusted);
     try {
       for (const test of content.tests) {
         for (let trial = 1; trial <= options.repeat; trial++) {
-          const result = await test.run(target.open, context.interruptSignal);
+          const result = await runTrial(test, target.open, options, context);
           const name = options.repeat === 1 ? result.name : `${result.name} (trial ${trial})`;
           results.push({ ...result, name });
           if (options.output === "text") context.streams.out(renderResult({ ...result, name }));
@@ -126,15 +137,37 @@ async function runTestFiles(
   if (failed > 0) throw new ExitCodeError(1);
 }
 
+/** Runs a test once. A conversation that exceeds `--timeout` fails, and Ctrl-C ends the command. */
+async function runTrial(
+  test: LoadedTest,
+  open: TestTarget["open"],
+  { timeout }: TestOptions,
+  { interruptSignal }: CliContext,
+): Promise<TestResult> {
+  const timeLimit = new AbortController();
+  const onTimeout = (): void =>
+    timeLimit.abort(new DOMException("The time limit of --timeout expired.", "TimeoutError"));
+  const timer = timeout === undefined ? undefined : setTimeout(onTimeout, timeout);
+  try {
+    const result = await test.run(open, AbortSignal.any([interruptSignal, timeLimit.signal]));
+    interruptSignal.throwIfAborted();
+    return result;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function openTarget(
   file: string,
   content: LoadedTestFile,
   options: TestOptions,
   context: CliContext,
+  assertTrusted: AssertTrusted,
 ): Promise<TestTarget> {
   const path = options.agent === undefined ? content.agent : resolve(context.cwd, options.agent);
-  const url = options.url ?? (options.agent === undefined ? content.url : undefined) ?? options.agentCard;
   if (options.url === undefined && path !== undefined) return openAgentFile(path, content);
+  if (options.url === undefined && content.url !== undefined) assertTrusted({ file, url: content.url });
+  const url = options.url ?? content.url ?? options.agentCard;
   if (url === undefined)
     throw createUsageError(
       `${file} names no agent.`,

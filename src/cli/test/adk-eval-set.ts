@@ -185,7 +185,6 @@ export async function runAdkEvalCase(
       failures.push(`${name} is ${average.toFixed(3)}, expected ${threshold} (by turn: ${list})`);
     }
   } catch (error) {
-    signal.throwIfAborted();
     failures.push(`The conversation ended with ${String(error)}`);
   }
   return { name: id, durationMs: performance.now() - startedAt, failures, scores, transcript };

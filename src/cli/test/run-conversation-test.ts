@@ -37,7 +37,6 @@ export async function runConversationTest(
       if (differences.length > 0) break;
     }
   } catch (error) {
-    signal.throwIfAborted();
     failures.push(`The conversation ended with ${String(error)}`);
   }
   return { name, durationMs: performance.now() - startedAt, failures, transcript };

@@ -241,4 +241,48 @@ describe("colloquy test", () => {
     const count = await runCliInTestProcess(["test", "a.yaml", "--repeat", "0"], { cwd });
     expect(count.err).toContain("Pass a whole number from 1 to 1000.");
   });
+
+  it("sends no credential to a URL that only a test file names", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({
+      "a.yaml": "url: http://127.0.0.1:1/\ntests: [{ name: a, turns: [{ send: hi }] }]",
+    });
+    const env = { HOME: "/nowhere", A2ACLI_BEARER: "secret" };
+    const { code, err } = await runCliInTestProcess(["test", "a.yaml"], { cwd, env });
+    expect(code).toBe(2);
+    expect(err).toContain("A2ACLI_BEARER of the environment is not sent to http://127.0.0.1:1/");
+    expect(err).toContain("pass --url http://127.0.0.1:1/");
+    expect(err).not.toContain("secret");
+    const named = await runCliInTestProcess(["test", "a.yaml", "--url", "http://127.0.0.1:1/"], { cwd, env });
+    expect(named.code).toBe(3);
+  });
+
+  it("prefers the agent of the command line to the agent of the file", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({
+      "refunds.mjs": REFUNDS,
+      "a.yaml": TESTS,
+      "b.yaml": TESTS.replace("agent: ./refunds.mjs", "url: http://127.0.0.1:2/"),
+    });
+    for (const file of ["a.yaml", "b.yaml"]) {
+      const { err } = await runCliInTestProcess(["test", file, "-a", "http://127.0.0.1:1/"], { cwd });
+      expect(err).toContain("127.0.0.1:1");
+    }
+  });
+
+  it("reports a conversation that exceeds --timeout as failed", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({
+      "slow.mjs": `export default {
+        describe: () => ({ name: "slow", description: "Slow" }),
+        async *execute({ signal }) {
+          await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        },
+      };`,
+      "a.yaml": "agent: ./slow.mjs\ntests: [{ name: waits, turns: [{ send: hi }] }]",
+    });
+    const words = ["test", "a.yaml", "--timeout", "200ms", "--junit", "report.xml"];
+    const { code, out } = await runCliInTestProcess(words, { cwd });
+    expect(code).toBe(1);
+    expect(out).toContain("FAILED  waits");
+    expect(out).toContain("The time limit of --timeout expired.");
+    expect(await readFile(join(cwd, "report.xml"), "utf8")).toContain('failures="1"');
+  });
 });
