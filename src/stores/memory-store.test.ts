@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { SlotReuseMap } from "../base/data-structures/index.ts";
-import type { TaskEvent, TaskState } from "../protocol/index.ts";
+import { LogEvent, type TaskEvent, type TaskState } from "../protocol/index.ts";
 import { MemoryStore } from "./memory-store.ts";
 import {
   aliceTestTaskScope,
@@ -94,6 +94,37 @@ describe("MemoryStore", () => {
     // A server that opens the store recovers the turns of all tasks.
     await store.open();
     expect(await store.turns.claim(agent, 2_000, "lost")).toHaveLength(1_003);
+  });
+
+  it("lists a running task without a second look at its earlier events [E19]", async () => {
+    const store = new MemoryStore();
+    const events = [
+      createTestSubmittedTaskEvent("a"),
+      ...["1", "2", "3", "4"].map((content) => createTestChunkEvent("a", content)),
+    ];
+    const append = async (first: number, last: number): Promise<void> => {
+      for (let seq = first; seq <= last; seq++) {
+        const options = seq === 1 ? { hasRunningTurn: true } : {};
+        const added = [events[seq - 1] as TaskEvent];
+        await commitTestAppendExpectingSuccess(store, createTestLogAppend("a", seq - 1, added, options));
+      }
+    };
+    const list = async (): Promise<unknown> =>
+      (await store.list(aliceTestTaskScope, { limit: 10, includeArtifacts: true })).tasks[0];
+    await append(1, 3);
+    expect(await list()).toEqual(foldTestTaskEvents(events.slice(0, 3)));
+    await append(4, 5);
+    const read = vi.spyOn(LogEvent, "fromJsonText");
+    const listed = await list();
+    expect(read.mock.calls.map(([seq]) => seq)).toEqual([4, 5]);
+    read.mockRestore();
+    expect(listed).toEqual(foldTestTaskEvents(events));
+    const ended = createTestStatusEvent("a", "TASK_STATE_COMPLETED");
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("a", 5, [ended], { hasRunningTurn: false }),
+    );
+    expect(await list()).toEqual(foldTestTaskEvents([...events, ended]));
   });
 
   it("rejects limits of zero", () => {

@@ -34,6 +34,7 @@ import {
   appendToMemoryTaskLog,
   createMemoryTaskLog,
   foldCurrentTask,
+  iterateRowsAfter,
   measureStoppedTask,
   replaceEventsWithTask,
   updateMemoryTaskStatus,
@@ -171,7 +172,7 @@ export class MemoryStore implements ServerStore {
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
     const log = this.#scopes.findLog(scope, taskId);
-    return log ? takeEventPage(iterateLoggedEvents(log.rows, after), after, limit) : [];
+    return log ? takeEventPage(iterateLoggedEvents(iterateRowsAfter(log, after), after), after, limit) : [];
   }
 
   async list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {

@@ -1,8 +1,8 @@
 import { countUtf8Bytes, type SlotReuseMap } from "../base/data-structures/index.ts";
 import type { FinishedStep, LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
 import type { Webhook } from "../webhooks/index.ts";
-import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
-import type { LogLines } from "./logged-events.ts";
+import { copyTask, type LogEvent, type Task, type TaskState } from "../protocol/index.ts";
+import { foldLoggedEvents, iterateLoggedEvents, type LogLines } from "./logged-events.ts";
 import type { MemoryTaskListIndex } from "./memory-task-list-index.ts";
 import { restoreTask } from "./restore-task.ts";
 
@@ -51,6 +51,8 @@ export interface MemoryTaskLog {
   /** The task after the deleted events as JSON, if the log has deleted events. */
   snapshot: { readonly seq: number; readonly json: string; readonly artifactReferences: null } | undefined;
   seq: number;
+  /** The task after the event `seq`, if the task is running and the store has folded its log. */
+  folded: { readonly seq: number; readonly task: Task } | undefined;
   /** The words of the task after its last turn, if the store searches text. */
   words: string | undefined;
   /** Ids of the caller's messages in the log. */
@@ -87,6 +89,7 @@ export function createMemoryTaskLog(
     rows: [],
     snapshot: undefined,
     seq: 0,
+    folded: undefined,
     words: undefined,
     messageIds: [],
     webhooks: undefined,
@@ -120,6 +123,7 @@ export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): vo
   }
   if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
   if (releasesLease) log.isLeased = false;
+  if (!log.hasRunningTurn) log.folded = undefined;
 }
 
 function appendEvents(log: MemoryTaskLog, events: readonly LogEvent[]): void {
@@ -182,7 +186,27 @@ export function replaceEventsWithTask(log: MemoryTaskLog): void {
   log.rows = [];
 }
 
-/** Folds the log into the current task. */
-export function foldCurrentTask({ snapshot, rows }: MemoryTaskLog): Task {
-  return restoreTask(snapshot, () => rows).task;
+/** Yields the rows with the events after the sequence number `after`, without a look at the rows before. */
+export function* iterateRowsAfter({ rows }: MemoryTaskLog, after: number): Generator<LogLines> {
+  let start = 0;
+  for (let end = rows.length; start < end;) {
+    const middle = (start + end) >> 1;
+    if ((rows[middle] as LogLines).seq > after) end = middle;
+    else start = middle + 1;
+  }
+  for (; start < rows.length; start++) yield rows[start] as LogLines;
+}
+
+/** Folds the log into the current task. A running task keeps a copy, so that the next call folds only the new events. */
+export function foldCurrentTask(log: MemoryTaskLog): Task {
+  const { folded, snapshot, rows, seq } = log;
+  const task = folded
+    ? (foldLoggedEvents(
+        folded.task,
+        iterateLoggedEvents(iterateRowsAfter(log, folded.seq), folded.seq),
+      ) as Task)
+    : restoreTask(snapshot, () => rows).task;
+  if (!log.hasRunningTurn) return task;
+  log.folded = { seq, task };
+  return copyTask(task);
 }
