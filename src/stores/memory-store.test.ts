@@ -96,7 +96,7 @@ describe("MemoryStore", () => {
     expect(await store.turns.claim(agent, 2_000, "lost")).toHaveLength(1_003);
   });
 
-  it("lists a running task without a second look at its earlier events [E19]", async () => {
+  it("lists a running task without a second look at its earlier events", async () => {
     const store = new MemoryStore();
     const events = [
       createTestSubmittedTaskEvent("a"),
