@@ -14,6 +14,9 @@ export interface AiSdkModelOptions {
 
 const assertKnownOptions = defineOptionNames<AiSdkModelOptions>()("createAiSdkModel", "id server");
 
+/** Maximum number of characters of a response in an error message. */
+const MAX_EXCERPT_LENGTH = 200;
+
 /**
  * Creates a role model from a language model of the AI SDK (the package `ai` with any provider package). `model` may be
  * a function that loads the language model. The role repeats failed calls, not the SDK. If the server rejects the JSON
@@ -41,14 +44,21 @@ export function createAiSdkModel(
         request.signal.throwIfAborted();
         if (!APICallError.isInstance(error)) throw error;
         const { statusCode = 0, url, message, responseBody = "", responseHeaders = {} } = error;
-        // `fetch` throws if the server does not respond. The SDK wraps this error.
-        if (statusCode === 0 && error.cause) throw error.cause;
+        // `fetch` throws if the server does not respond. The SDK wraps the cause of this error.
+        if (statusCode === 0 && error.cause instanceof Error)
+          throw Object.assign(new Error(`${url} did not answer: ${error.cause.message}`, { cause: error }), {
+            isRetryable: error.isRetryable,
+          });
         const isSchemaRejected =
           schema !== undefined &&
           [400, 422].includes(statusCode) &&
           /response_format|json_schema|schema/.test(responseBody);
         if (isSchemaRejected) supportsSchema = false;
-        throw Object.assign(new Error(`${url} answered ${statusCode}: ${message}`, { cause: error }), {
+        // The message of a response in another format is the status text, or is empty.
+        const excerpt =
+          error.data === undefined ? responseBody.slice(0, MAX_EXCERPT_LENGTH).toWellFormed() : "";
+        const reason = [message, excerpt].filter((text) => text !== "").join(": ");
+        throw Object.assign(new Error(`${url} answered ${statusCode}: ${reason}`, { cause: error }), {
           httpStatus: statusCode,
           retryAfterMs: isSchemaRejected
             ? 0

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { A2ACardProtocol } from "../../index.ts";
+import { describeModelFailure } from "../model-failure.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 import {
   type FakeModelResponse,
@@ -93,6 +94,26 @@ describe("a model on an OpenAI-compatible server", () => {
     await expect(complete({ schema })).rejects.toMatchObject({ isRetryable: true, retryAfterMs: 0 });
     expect((await complete({ schema })).text).toBe("18");
     expect(server.requests[1]?.body).not.toHaveProperty("response_format");
+  });
+
+  it("fails with the cause of a broken connection, which the role repeats", async () => {
+    const failing = (): Promise<Response> =>
+      Promise.reject(new TypeError("fetch failed", { cause: new Error("read ECONNRESET") }));
+    const model = createOpenAiCompatibleModel({ baseUrl: "http://m.example/v1", model: "m", fetch: failing });
+    const failure = describeModelFailure(
+      await model.complete(createRequest()).catch((error: unknown) => error),
+    );
+    expect(failure).toMatchObject({ httpStatus: undefined, isRetryable: true });
+    expect(failure.message).toBe("http://m.example/v1/chat/completions did not answer: read ECONNRESET");
+  });
+
+  it("fails with the text of a response in another format", async () => {
+    const fetch = (): Promise<Response> =>
+      Promise.resolve(new Response("no model", { status: 503, statusText: "Busy" }));
+    const model = createOpenAiCompatibleModel({ baseUrl: "http://m.example/v1", model: "m", fetch });
+    await expect(model.complete(createRequest())).rejects.toThrow(
+      "http://m.example/v1/chat/completions answered 503: Busy: no model",
+    );
   });
 
   it("requires an HTTP URL", () => {
