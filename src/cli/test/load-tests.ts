@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CORE_SCHEMA, load } from "js-yaml";
-import { isObject } from "../../protocol/index.ts";
+import { estimateJsonSize, isObject } from "../../protocol/index.ts";
 import { readTrafficFile } from "../../observe/trace/recording/index.ts";
 import type { Conversation } from "../../studio/testing/index.ts";
 import { createUsageError } from "../cli-error.ts";
@@ -28,6 +28,9 @@ export interface LoadedTestFile {
   readonly recorded?: readonly ConversationTest[];
 }
 
+/** Size in characters that the aliases of a file may add. */
+const MAX_SIZE_OF_ALIASES = 1024 * 1024;
+
 /** Loads a test file (YAML or JSON), an eval set of ADK, or a traffic record (`.jsonl`). */
 export async function loadTestFile(
   file: string,
@@ -35,7 +38,7 @@ export async function loadTestFile(
 ): Promise<LoadedTestFile> {
   try {
     if (/\.jsonl(?:\.gz)?$/.test(file)) return await loadRecord(file, recordedAgent);
-    const value = load(await readFile(file, "utf8"), { schema: CORE_SCHEMA });
+    const value = parseYaml(await readFile(file, "utf8"));
     return Array.isArray(value) || (isObject(value) && ("eval_cases" in value || "evalCases" in value))
       ? await loadAdkEvalSet(file, value)
       : loadConversationTests(file, value);
@@ -43,6 +46,15 @@ export async function loadTestFile(
     const reason = error instanceof Error ? error.message : String(error);
     throw createUsageError(`The tests of ${file} cannot be read: ${reason}`, undefined, error);
   }
+}
+
+/** Throws an error if aliases make the value much longer than its text, because the value could exhaust the memory. */
+function parseYaml(text: string): unknown {
+  const value = load(text, { schema: CORE_SCHEMA });
+  const maxSize = MAX_SIZE_OF_ALIASES + 8 * text.length;
+  if (estimateJsonSize(value, maxSize) > maxSize)
+    throw new Error("aliases make the content too long; repeat less content with aliases.");
+  return value;
 }
 
 function loadConversationTests(file: string, value: unknown): LoadedTestFile {

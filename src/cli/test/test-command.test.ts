@@ -219,6 +219,10 @@ describe("colloquy test", () => {
     ],
     ["tests: []", "tests is []; write a list with at least one entry"],
     ["tests: [", "unexpected end of the stream"],
+    [
+      `tests: [{ name: [&a [x], ${Array.from({ length: 12 }, (_, at) => `&b${at} [${`*${at === 0 ? "a" : `b${at - 1}`},`.repeat(9)}]`).join()}] }]`,
+      "aliases make the content too long",
+    ],
   ])("refuses the file %j with the member", async (text, message) => {
     const cwd = await createTempTestDirectoryWithFiles({ "a.yaml": text });
     const { code, err } = await runCliInTestProcess(["test", "a.yaml", "--junit", "report.xml"], { cwd });
