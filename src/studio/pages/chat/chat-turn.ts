@@ -110,9 +110,14 @@ export class ChatTurn {
         this.cause = line.error ?? this.cause;
         break;
       case "agent":
+      case "card":
+      case "end":
       case "event":
       case "loss":
       case "push":
+      case "run":
+      case "score":
+      case "skip":
       case "span":
       case "writer":
         break;

@@ -90,6 +90,20 @@ export function describeLine(line: TrafficLine): LineDescription {
       return { kind: "writer", text: `${line.name} (${line.vantage})` };
     case "agent":
       return { kind: "agent card", text: line.url };
+    case "run":
+      return { kind: "run", text: `${line.run_id}: ${line.dataset}, ${line.method}` };
+    case "card":
+      return { kind: "message card", text: toShortText(formatJson(line.card)) };
+    case "score":
+      return {
+        kind: "score",
+        text: `${line.sample_id}: ${toShortText(line.predicted ?? "no answer")}, expected ${toShortText(line.gold)}`,
+        ...(line.correct ? {} : { tone: "warn" }),
+      };
+    case "skip":
+      return { kind: "skip", text: `${line.sample_id}: ${toShortText(line.error)}`, tone: "bad" };
+    case "end":
+      return { kind: "end of run", text: `${line.run_id}: ${line.status}` };
     default:
       // A later version of Colloquy may write other lines.
       return { kind: "other", text: "" };
