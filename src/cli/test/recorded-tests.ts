@@ -6,7 +6,12 @@ import {
   type Message,
   type StreamResponse,
 } from "../../protocol/index.ts";
-import type { DecodedTrafficLine, EventLine, ToolLine } from "../../observe/trace/index.ts";
+import {
+  type DecodedTrafficLine,
+  type EventLine,
+  isTruncatedBody,
+  type ToolLine,
+} from "../../observe/trace/index.ts";
 import { collectRecordedAgents, readRecordedEvents, type RecordedAgent } from "../../studio/tap/index.ts";
 import { type ConversationTurn, TurnCollector } from "../../studio/testing/index.ts";
 import type { ConversationTest, TestTurn, TurnExpectation } from "./test-file.ts";
@@ -21,7 +26,8 @@ interface RecordedTurn {
 /**
  * Returns the recorded conversations with an agent as tests, oldest first. The expectations are what the agent did:
  * state, text, question, and tool calls. The record of a server contains the log of each task. Other records contain
- * the requests. Throws an error with the names of the agents if `name` does not select one.
+ * the requests. Tasks and requests that the writer of the record has shortened are left out. Throws an error with the
+ * names of the agents if `name` does not select one.
  */
 export function listRecordedTests(
   lines: readonly DecodedTrafficLine[],
@@ -35,7 +41,9 @@ export function listRecordedTests(
   const loggedAgents = [...new Set(logLines.flatMap(({ agent = [] }) => agent))];
   if (loggedAgents.length > 0) {
     const agent = selectAgent(loggedAgents, name);
-    return toTests(listLoggedTurns(logLines.filter((line) => line.agent === agent)));
+    const shortened = new Set(logLines.filter(isShortened).map(({ task_id: taskId }) => taskId));
+    const complete = logLines.filter((line) => line.agent === agent && !shortened.has(line.task_id));
+    return toTests(listLoggedTurns(complete));
   }
   const agents = collectRecordedAgents(lines);
   const selected = selectAgent(
@@ -54,6 +62,10 @@ function selectAgent(names: readonly string[], name: string | undefined): string
       ? "the record contains no requests to agents."
       : `select an agent of the record with --recorded-agent: ${names.join(", ")}.`,
   );
+}
+
+function isShortened(line: EventLine | ToolLine): boolean {
+  return line.kind === "event" && isTruncatedBody(line.event);
 }
 
 /** Splits the logs of the tasks at the messages of users. */
@@ -106,6 +118,8 @@ function listRequestedTurns({ exchanges }: RecordedAgent): RecordedTurn[] {
   const current = new Map<string, TurnCollector>();
   for (const exchange of exchanges) {
     if (exchange.operation !== "SendMessage" && exchange.operation !== "SendStreamingMessage") continue;
+    if ([exchange.response?.body, ...exchange.frames.map(({ event }) => event)].some(isTruncatedBody))
+      continue;
     const message = exchange.params["message"] as unknown as Message;
     const previous = message.taskId === undefined ? undefined : current.get(message.taskId);
     const collector = new TurnCollector(getText(message.parts), previous?.finish(false).task);

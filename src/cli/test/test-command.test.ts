@@ -177,6 +177,35 @@ describe("colloquy test", () => {
     },
   );
 
+  it.each(["server", "client"])(
+    "leaves out the turns that the record of a %s has shortened",
+    async (vantage) => {
+      const cwd = await createTempTestDirectoryWithFiles({});
+      const file = join(cwd, "traffic.jsonl");
+      const repeat = agent({ name: "repeat", description: "Repeats" }, async function* ({ text }) {
+        yield "y".repeat(Number.parseInt(text, 10));
+      });
+      const record = { file, maxBodyLength: 2_000 };
+      const server = createServer(repeat, { store: "memory", ...(vantage === "server" ? { record } : {}) });
+      const { url } = await server.listen({ port: 0 });
+      const client = await connect(url, vantage === "client" ? { record } : {});
+      await client.send("9000");
+      await client.send(`2${"!".repeat(9000)}`);
+      for await (const _ of client.stream("9001"));
+      for await (const _ of client.stream("3"));
+      await server.close();
+      await vi.waitFor(async () => expect(await readFile(file, "utf8")).toContain('"kind":"stream-end"'), {
+        timeout: 10_000,
+      });
+
+      const written = await runCliInTestProcess(["test", "traffic.jsonl", "--write", "all.yaml"], { cwd });
+      expect(written).toMatchObject({ code: 0, out: "all.yaml: 1 conversations\n" });
+      expect(load(await readFile(join(cwd, "all.yaml"), "utf8"), { schema: CORE_SCHEMA })).toMatchObject({
+        tests: [{ turns: [{ send: "3", expect: { text: "yyy" } }] }],
+      });
+    },
+  );
+
   it("runs an eval set of ADK with its test_config.json", async () => {
     const cwd = await createTempTestDirectoryWithFiles({
       "refunds.mjs": REFUNDS,
