@@ -76,8 +76,8 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   {
     name: "step before its commit",
     file: "src/engine/turn-steps.ts",
-    find: "    await turn.commitSteps();\n",
-    replace: "    void turn.commitSteps().catch(() => {});\n",
+    find: "    await this.#turn.commitSteps();\n",
+    replace: "    void this.#turn.commitSteps().catch(() => {});\n",
   },
   {
     name: "turns that hang",
