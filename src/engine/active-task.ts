@@ -116,6 +116,7 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
   // The committed task.
   #task: Task | undefined;
   #seq: number;
+  /** Epoch of the task after the current commit. */
   #epoch: number;
   /** Created for the first reader. */
   #tail: TaskLogTail | undefined;
@@ -361,7 +362,7 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
 
   // ── Commits ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** The lease under which this task appends. */
+  /** The lease under which this task appends after the current commit. */
   get lease(): TaskLease {
     return { scope: this.scope, taskId: this.taskId, epoch: this.#epoch };
   }
@@ -405,9 +406,13 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
     changes.addTo(append, this.#context.deduplicateMessages);
     this.#addTurnTo(append);
     const isRunning = append.hasRunningTurn ?? this.isRunningInStore;
-    // Otherwise, another node could begin a queued turn without noticing the turns that this append queues.
-    if (changes.changesQueue && !isRunning && this.#seq > 0 && this.#context.isShared)
+    // Otherwise, a late release of an earlier turn could release the lease of this turn, and another node could begin a
+    // queued turn without noticing the turns that this append queues.
+    const needsNewEpoch = append.hasRunningTurn === true || (changes.changesQueue && !isRunning);
+    if (needsNewEpoch && this.#seq > 0 && this.#context.isShared) {
       append.incrementsEpoch = true;
+      this.#epoch++;
+    }
     if (events.length === 0) return append;
     const artifactReferences = this.#snapshotPlanner?.planSnapshot(this.#task, events, this.#state);
     if (!artifactReferences) return append;
@@ -440,7 +445,6 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
       ? copyTask(append.snapshot)
       : foldLogEvents(this.taskId, this.#task, append.events);
     this.#seq += append.events.length;
-    if (append.incrementsEpoch) this.#epoch++;
     this.isRunningInStore = append.hasRunningTurn ?? this.isRunningInStore;
     // Set this only after the commit, because an outbox lookup before the commit can find no webhook.
     if (append.webhooks) this.mayHaveWebhooks = true;

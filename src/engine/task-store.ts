@@ -61,9 +61,10 @@ export interface LogAppend {
    */
   readonly releasesLease?: boolean;
   /**
-   * True if the task has the epoch `epoch + 1` after the append. A node sets the value if it queues a turn while no turn
-   * runs, so that no other node can begin an earlier queued turn without the new one. Only stores with `nodes` receive
-   * the value.
+   * True if the task has the epoch `epoch + 1` after the append. A node sets the value if it begins a turn of an existing
+   * task, so that a late `release` of an earlier turn is ignored. A node also sets the value if it queues a turn while no
+   * turn runs, so that no other node can begin an earlier queued turn without the new one. Only stores with `nodes`
+   * receive the value.
    */
   readonly incrementsEpoch?: boolean;
   /**
@@ -296,8 +297,8 @@ export interface TurnStore {
    */
   watchOtherNodes?(): Promise<void>;
   /**
-   * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older
-   * epoch is ignored.
+   * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older epoch is
+   * ignored, also if the release arrives late.
    */
   release(lease: TaskLease): Promise<void>;
   /** Resolves with the tasks of all scopes that have queued turns, except those whose turn another living node runs. */

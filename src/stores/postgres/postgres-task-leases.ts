@@ -50,6 +50,8 @@ export class PostgresTaskLeases implements TurnStore {
   #renewedAt = -Infinity;
   /** Leases that the node has acquired and not released, to find those that another node claims. */
   readonly #held = new Map<string, TaskLease>();
+  /** Leases that the node has possibly not acquired, because the result of the commit was lost. */
+  readonly #uncertain = new WeakSet<TaskLease>();
   #claimCount = 0;
   /** Claims without a result, which may have acquired leases. */
   #pendingClaimCount = 0;
@@ -139,8 +141,21 @@ export class PostgresTaskLeases implements TurnStore {
     }
   }
 
+  /**
+   * The statement can arrive late, because a partition delays it. The statement cannot release the lease of a later turn,
+   * which has a higher epoch. But if the start of a turn was not committed, the next turn has the epoch that this turn
+   * would have. The node therefore looks for a lease first, unless it certainly has acquired the lease.
+   */
   async release(lease: TaskLease): Promise<void> {
+    const key = toLeaseKey(lease);
+    const held = this.#held.get(key);
+    const isCertain = held?.epoch === lease.epoch && !this.#uncertain.has(held);
     this.#forget(lease);
+    if (isCertain || (await this.#findUnknownLeases()).get(key)?.epoch === lease.epoch)
+      await this.#releaseAcquired(lease);
+  }
+
+  async #releaseAcquired(lease: TaskLease): Promise<void> {
     const { scope, taskId, epoch } = lease;
     const parameters = [this.#node, computeScopeKey(scope), taskId, epoch] as const;
     await this.#connection.query(statements.RELEASE_LEASE, parameters);
@@ -180,16 +195,21 @@ export class PostgresTaskLeases implements TurnStore {
     } catch (error) {
       // The database may have committed, and a repetition of the commit is refused. A lease that the node does not
       // hold ends with the failure of its turn.
-      for (const append of batch) if (append.hasRunningTurn) this.#recordAppend(append);
+      for (const append of batch) if (append.hasRunningTurn) this.#recordAppend(append, true);
       throw error;
     } finally {
       this.#pendingCommits.delete(batch);
     }
   }
 
-  #recordAppend({ scope, taskId, epoch, hasRunningTurn, releasesLease }: LogAppend): void {
+  #recordAppend(append: LogAppend, isUncertain = false): void {
+    const { scope, taskId, epoch, hasRunningTurn, releasesLease, incrementsEpoch } = append;
     if (releasesLease || hasRunningTurn === false) this.#forget({ scope, taskId, epoch });
-    else if (hasRunningTurn) this.#hold({ scope, taskId, epoch });
+    else if (hasRunningTurn) {
+      const lease = { scope, taskId, epoch: incrementsEpoch ? epoch + 1 : epoch };
+      if (isUncertain) this.#uncertain.add(lease);
+      this.#hold(lease);
+    }
   }
 
   /**
@@ -198,20 +218,27 @@ export class PostgresTaskLeases implements TurnStore {
    * renewals have found is released, because a result can be on its way.
    */
   async #releaseForgottenLeases(): Promise<void> {
+    const unknown = await this.#findUnknownLeases();
+    // A claim without a result may have acquired the leases.
+    const forgotten = this.#pendingClaimCount > 0 ? [] : [...unknown];
+    const earlierEpochs = this.#unknownEpochs;
+    this.#unknownEpochs = new Map(forgotten.map(([key, { epoch }]) => [key, epoch]));
+    for (const [key, lease] of forgotten)
+      if (earlierEpochs.get(key) === lease.epoch) await this.#releaseAcquired(lease);
+  }
+
+  /** Finds the leases in the database that the node neither holds nor acquires with a commit without a result. */
+  async #findUnknownLeases(): Promise<Map<string, TaskLease>> {
     const held = [...this.#held.values()];
     const rows = await this.#connection.query(statements.FIND_FORGOTTEN_LEASES, [
       this.#node,
       held.map(({ scope }) => computeScopeKey(scope)),
       held.map(({ taskId }) => taskId),
     ]);
-    const found = new Map<string, TaskLease>();
-    for (const row of rows) {
-      const lease = { scope: toScope(row), taskId: row.taskId, epoch: row.epoch };
-      if (!this.#mayKnow(lease)) found.set(toLeaseKey(lease), lease);
-    }
-    const earlierEpochs = this.#unknownEpochs;
-    this.#unknownEpochs = new Map([...found].map(([key, { epoch }]) => [key, epoch]));
-    for (const [key, lease] of found) if (earlierEpochs.get(key) === lease.epoch) await this.release(lease);
+    const unknown = rows
+      .map((row) => ({ scope: toScope(row), taskId: row.taskId, epoch: row.epoch }))
+      .filter((lease) => !this.#held.has(toLeaseKey(lease)) && !this.#isCommitting(lease, true));
+    return new Map(unknown.map((lease) => [toLeaseKey(lease), lease]));
   }
 
   /**
@@ -221,12 +248,6 @@ export class PostgresTaskLeases implements TurnStore {
   #isStillHeld(lease: TaskLease): boolean {
     const isCurrent = this.#held.get(toLeaseKey(lease)) === lease;
     return isCurrent && !this.#isCommitting(lease, false);
-  }
-
-  /** Returns true if the node holds the lease, or if a claim or commit without a result may have acquired it. */
-  #mayKnow(lease: TaskLease): boolean {
-    if (this.#pendingClaimCount > 0 || this.#held.has(toLeaseKey(lease))) return true;
-    return this.#isCommitting(lease, true);
   }
 
   /** Returns true if a commit without a result changes `hasRunningTurn` of the task to the value. */
