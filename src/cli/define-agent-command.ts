@@ -11,7 +11,7 @@ import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { CliError, createUsageError, toCliError } from "./cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "./credential-redactor.ts";
-import { readSettingsFromEnvAndFiles } from "./settings.ts";
+import { readSettingsFromEnvAndFiles, type Settings } from "./settings.ts";
 import {
   loadAgentCard,
   splitAgentRefFromArguments,
@@ -78,8 +78,7 @@ function defineAgentCommand<O extends ClientOptions, T extends { readonly close?
       assertTrustedAgentForCredentials(self, settings, isNamed);
       const { stream = false, verbose = false } = options;
       const output = new OutputWriter(context.streams, options.output, { jsonLines: stream, verbose });
-      for (const caution of collectSettingFileWarnings(self, settings)) output.writeWarning(caution);
-      if (options.insecure) output.writeWarning(formatUnverifiedTlsWarning(options));
+      writeConnectionWarnings(output, self, settings, options);
       try {
         const target = await open(ref, options, context);
         try {
@@ -91,6 +90,17 @@ function defineAgentCommand<O extends ClientOptions, T extends { readonly close?
         throw toAgentCommandError(error, ref, options);
       }
     });
+}
+
+/** Warns about settings files that others can read or that are ignored, and about connections without verification. */
+export function writeConnectionWarnings(
+  output: OutputWriter,
+  command: Command,
+  settings: Settings,
+  options: ClientOptions,
+): void {
+  for (const caution of collectSettingFileWarnings(command, settings)) output.writeWarning(caution);
+  if (options.insecure) output.writeWarning(formatUnverifiedTlsWarning(options));
 }
 
 /** Returns the only task id among the arguments, or throws a usage error. */

@@ -13,6 +13,7 @@ import type { CliContext } from "./cli-context.ts";
 import { createUsageError, toCliError } from "./cli-error.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { ExitCodeError } from "./exit-code-error.ts";
+import { writeConnectionWarnings } from "./define-agent-command.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { readSettingsFromEnvAndFiles } from "./settings.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
@@ -71,6 +72,8 @@ Examples:
       if (options.url !== undefined && options.agent !== undefined)
         throw createUsageError("Pass --url or --agent, not both.");
       assertTrustedAgentForCredentials(self, settings, options.url !== undefined);
+      const output = new OutputWriter(context.streams, options.output);
+      writeConnectionWarnings(output, self, settings, options);
       const assertTrusted: AssertTrusted = (address) =>
         assertNoCredentialsForTestFile(self, settings, address);
       if (options.write === undefined) await runTestFiles(files, options, context, assertTrusted);
@@ -109,32 +112,45 @@ async function runTestFiles(
     files.map(async (file) => ({ file, content: await loadTestFile(resolve(context.cwd, file), options) })),
   );
   const suites = new Map<string, TestResult[]>();
-  for (const { file, content } of loaded) {
-    const results: TestResult[] = [];
-    suites.set(file, results);
-    if (options.output === "text") context.streams.out(`${file}\n`);
-    const target = await openTarget(file, content, options, context, assertTrusted);
-    try {
-      for (const test of content.tests) {
-        for (let trial = 1; trial <= options.repeat; trial++) {
-          const result = await runTrial(test, target.open, options, context);
-          const name = options.repeat === 1 ? result.name : `${result.name} (trial ${trial})`;
-          results.push({ ...result, name });
-          if (options.output === "text") context.streams.out(renderResult({ ...result, name }));
-        }
+  try {
+    for (const { file, content } of loaded) {
+      const results: TestResult[] = [];
+      suites.set(file, results);
+      if (options.output === "text") context.streams.out(`${file}\n`);
+      const target = await openTarget(file, content, options, context, assertTrusted);
+      try {
+        for (const test of content.tests) await runTrials(test, target.open, results, options, context);
+      } finally {
+        await target.close?.();
       }
-    } finally {
-      await target.close?.();
     }
+  } finally {
+    // If an agent is unreachable or the user presses Ctrl-C, the report contains the earlier results.
+    if (options.junit !== undefined)
+      await writeFile(resolve(context.cwd, options.junit), renderJunitReport(suites));
   }
-  if (options.junit !== undefined)
-    await writeFile(resolve(context.cwd, options.junit), renderJunitReport(suites));
   const all = [...suites].flatMap(([file, results]) => results.map((result) => ({ file, ...result })));
   const failed = all.filter(({ failures }) => failures.length > 0).length;
   if (options.output === "json")
     new OutputWriter(context.streams, "json").writeJson({ passed: all.length - failed, failed, tests: all });
   else context.streams.out(`${all.length - failed} passed, ${failed} failed\n`);
   if (failed > 0) throw new ExitCodeError(1);
+}
+
+/** Runs all trials of a test, and shows and adds their results. */
+async function runTrials(
+  test: LoadedTest,
+  open: TestTarget["open"],
+  results: TestResult[],
+  options: TestOptions,
+  context: CliContext,
+): Promise<void> {
+  for (let trial = 1; trial <= options.repeat; trial++) {
+    const result = await runTrial(test, open, options, context);
+    const name = options.repeat === 1 ? result.name : `${result.name} (trial ${trial})`;
+    results.push({ ...result, name });
+    if (options.output === "text") context.streams.out(renderResult({ ...result, name }));
+  }
 }
 
 /** Runs a test once. A conversation that exceeds `--timeout` fails, and Ctrl-C ends the command. */

@@ -86,6 +86,21 @@ describe("colloquy test", () => {
     expect(JSON.parse(json.out)).toMatchObject({ passed: 0, failed: 1, tests: [{ file: "b.yaml" }] });
   });
 
+  it("reports the earlier results if an agent is unreachable", async () => {
+    const other = TESTS.replace("./refunds.mjs", "./missing.mjs");
+    const cwd = await createTempTestDirectoryWithFiles({
+      "refunds.mjs": REFUNDS,
+      "a.yaml": TESTS,
+      "b.yaml": other,
+    });
+    const words = ["test", "a.yaml", "b.yaml", "--junit", "report.xml", "--insecure"];
+    const { code, err } = await runCliInTestProcess(words, { cwd });
+    expect(code).toBe(2);
+    expect(err).toContain("missing.mjs");
+    expect(err).toContain("--insecure: certificates are not verified");
+    expect(await readFile(join(cwd, "report.xml"), "utf8")).toContain('<testsuite name="a.yaml" tests="1"');
+  });
+
   it("tests an agent behind a URL", async () => {
     const shop = agent({ name: "shop", description: "Sells" }, async function* ({ text, history }) {
       if (history.length === 1) yield inputRequired("Which size?");
@@ -130,6 +145,7 @@ describe("colloquy test", () => {
       const asked = await client.send("Refund 80 euros");
       const task = "task" in asked ? asked.task : undefined;
       await client.send("yes", { taskId: task?.id, contextId: task?.contextId });
+      await client.send("Refund 13 euros");
       for await (const _ of client.stream("Refund 7 euros"));
       await server.close();
       await vi.waitFor(async () => expect(await readFile(record, "utf8")).toContain('"kind":"stream-end"'), {
@@ -137,7 +153,7 @@ describe("colloquy test", () => {
       });
 
       const written = await runCliInTestProcess(["test", "traffic.jsonl", "--write", "all.yaml"], { cwd });
-      expect(written).toMatchObject({ code: 0, out: "all.yaml: 2 conversations\n" });
+      expect(written).toMatchObject({ code: 0, out: "all.yaml: 3 conversations\n" });
       const content = load(await readFile(join(cwd, "all.yaml"), "utf8"), { schema: CORE_SCHEMA });
       const call = (euros: number): object =>
         vantage === "server" ? { calls: [{ tool: "findOrder", arguments: { euros } }] } : {};
@@ -155,6 +171,10 @@ describe("colloquy test", () => {
           },
           {
             name: "conversation 2",
+            turns: [{ send: "Refund 13 euros", expect: { state: "failed", ...call(13) } }],
+          },
+          {
+            name: "conversation 3",
             turns: [
               {
                 send: "Refund 7 euros",
