@@ -112,7 +112,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   {
     name: "lone turn that stays alone",
     file: "src/engine/suspect-turns.ts",
-    find: "if (this.#isRunning && this.#lone) await this.#joinGroup(this.#lone);",
+    find: "if (this.#isRunning && this.#lone) await this.#persistCompany(this.#lone);",
     replace: "",
   },
 ];

@@ -217,8 +217,11 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
     return (this.#nextChange ??= new Deferred()).promise;
   }
 
-  /** Resolves once all accepted changes are committed. Rejects if the task will commit no more events. */
-  async waitUntilCommitted(): Promise<void> {
+  /**
+   * Resolves once no change of the task is pending. That can take as long as the agent writes: to wait for one's own
+   * change, use the promise of `UncommittedChanges`. Rejects if the task will commit no more events.
+   */
+  async waitUntilNothingIsPending(): Promise<void> {
     while (this.hasPendingEvents) await this.waitForCommitOrTurnChange();
     if (this.#failure) throw this.#failure;
   }

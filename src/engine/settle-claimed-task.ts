@@ -57,7 +57,7 @@ export async function settleClaimedTask(
         metadata = {},
       } = claimed.cancellation ?? {};
       task.cancel({ reason, caller, metadata });
-      await task.waitUntilCommitted();
+      await task.waitUntilNothingIsPending();
       task.isAwaitingRecovery = false;
       return;
     }
@@ -65,7 +65,7 @@ export async function settleClaimedTask(
     const failureReason = await restartTurnOrGetFailureReason(task, claimed, interruptionText, context);
     if (failureReason !== undefined) {
       task.writeStatus("TASK_STATE_FAILED", failureReason);
-      await task.waitUntilCommitted();
+      await task.waitUntilNothingIsPending();
     }
     task.isAwaitingRecovery = false;
   } finally {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { alice, FakeClock, flushEventLoopForTest } from "./engine.fixture.ts";
 import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
 import type { ClaimedTask } from "./task-store.ts";
-import { countFailedAttempts, joinGroup, type TurnRestartData } from "./turn-restart-data.ts";
+import { countFailedAttempts, countAsGroupOfTwo, type TurnRestartData } from "./turn-restart-data.ts";
 
 type Suspect = Parameters<SuspectTurnQueue["add"]>[0][number];
 
@@ -214,7 +214,7 @@ async function runProcessOfLongTurns(
     ({ taskId }) => {
       const task = stored.get(taskId);
       if (!process.isDead && task)
-        stored.set(taskId, { ...task, turn: { ...task.turn, ...joinGroup(task.turn) } });
+        stored.set(taskId, { ...task, turn: { ...task.turn, ...countAsGroupOfTwo(task.turn) } });
       return Promise.resolve();
     },
   );

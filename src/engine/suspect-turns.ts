@@ -17,8 +17,8 @@ type TaskWithTurn = ClaimedTask & { readonly turn: NonNullable<ClaimedTask["turn
 /** Starts suspect turns. Resolves with promises for the ends of the turns, once the turns have started. Never rejects. */
 type GroupStarter = (group: readonly ClaimedTask[]) => Promise<readonly Promise<void>[]>;
 
-/** Persists that other turns start while a turn may be running that has started alone (`joinGroup`). Never rejects. */
-type GroupJoiner = (lone: ClaimedTask) => Promise<void>;
+/** Persists that other turns start while a turn may be running that has started alone (`persistCompany`). Never rejects. */
+type CompanyRecorder = (lone: ClaimedTask) => Promise<void>;
 
 /** Returns true if the turn of the task may have killed its node. */
 export function isSuspect(task: ClaimedTask): task is TaskWithTurn {
@@ -37,7 +37,7 @@ export function isSuspect(task: ClaimedTask): task is TaskWithTurn {
 export class SuspectTurnQueue {
   readonly #clock: Clock;
   readonly #start: GroupStarter;
-  readonly #joinGroup: GroupJoiner;
+  readonly #persistCompany: CompanyRecorder;
   readonly #waiting = new Map<string, TaskWithTurn>();
   /** Size of the groups of turns that have not been in a group before. */
   #firstGroupSize = 0;
@@ -45,10 +45,10 @@ export class SuspectTurnQueue {
   /** Turn of the last group, if the turn has started alone. */
   #lone: ClaimedTask | undefined;
 
-  constructor(clock: Clock, start: GroupStarter, joinGroup: GroupJoiner) {
+  constructor(clock: Clock, start: GroupStarter, persistCompany: CompanyRecorder) {
     this.#clock = clock;
     this.#start = start;
-    this.#joinGroup = joinGroup;
+    this.#persistCompany = persistCompany;
   }
 
   /** Number of turns that have not started. */
@@ -85,7 +85,7 @@ export class SuspectTurnQueue {
   async #startNextGroup(): Promise<void> {
     this.#isRunning = this.#waiting.size > 0;
     // The next turns wait meanwhile, so that they can be canceled.
-    if (this.#isRunning && this.#lone) await this.#joinGroup(this.#lone);
+    if (this.#isRunning && this.#lone) await this.#persistCompany(this.#lone);
     const group = this.#takeNextGroup();
     const [first] = group;
     this.#isRunning = first !== undefined;

@@ -67,7 +67,7 @@ export class TaskRecovery {
     this.#suspectTurns = new SuspectTurnQueue(
       context.clock,
       (group) => this.#startSuspectTurns(group),
-      (lone) => this.#joinGroup(lone),
+      (lone) => this.#persistCompany(lone),
     );
     this.#leases = context.store.turns ?? new ProcessLeases(context.store);
   }
@@ -324,10 +324,10 @@ export class TaskRecovery {
     });
   }
 
-  async #joinGroup({ scope, taskId }: TaskLease): Promise<void> {
+  async #persistCompany({ scope, taskId }: TaskLease): Promise<void> {
     const task = this.#context.tasks.find(scope, taskId);
     // The task reports a commit that fails, and ends the turn.
-    await task?.currentTurn?.joinGroup().catch(() => {});
+    await task?.currentTurn?.persistCompany().catch(() => {});
   }
 
   async #recoverAll(claimed: readonly ClaimedTask[]): Promise<void> {

@@ -107,7 +107,7 @@ export function excuseAttempt({ groupSize: _ended, ...turn }: TurnRestartData): 
  * Returns the changed data of a suspect turn that was alone, once others start while it is running. A death of the node
  * then does not count, as in a group of two.
  */
-export function joinGroup({
+export function countAsGroupOfTwo({
   outlivedRuns = 0,
 }: Pick<TurnRestartData, "outlivedRuns">): Required<Pick<TurnRestartData, "groupSize" | "outlivedRuns">> {
   return { groupSize: 2, outlivedRuns: outlivedRuns + 1 };

@@ -25,7 +25,7 @@ import type { TurnTimer, TurnWatch } from "./turn-limits.ts";
 import { toTaskEventFromAgent } from "./to-task-event.ts";
 import {
   excuseAttempt,
-  joinGroup,
+  countAsGroupOfTwo,
   toTurnRestartData,
   type TurnRestartData,
   type RestartedTurnArtifactRewriter,
@@ -109,7 +109,7 @@ export interface TaskOfTurn {
   /** Returns `undefined` while the agent can continue, or a promise that resolves when the agent can continue. */
   waitForCapacity(): Promise<void> | undefined;
   /** Resolves once all accepted changes are committed. */
-  waitUntilCommitted(): Promise<void>;
+  waitUntilNothingIsPending(): Promise<void>;
   /** Commits the finished steps of the current turn. */
   commitSteps(): Promise<void>;
   /** Persists the turn in a separate commit, because its start has no event. */
@@ -549,7 +549,7 @@ export class Turn {
       task.writeStatus("TASK_STATE_WORKING");
       task.persistTurn(restartData);
     }
-    await task.waitUntilCommitted();
+    await task.waitUntilNothingIsPending();
     if (!this.#hasEnded) this.run(startTask);
   }
 
@@ -557,9 +557,9 @@ export class Turn {
    * Persists that other suspect turns start while this turn is running, which has started alone. The store already
    * excuses a turn that is suspended.
    */
-  async joinGroup(): Promise<void> {
+  async persistCompany(): Promise<void> {
     if (this.groupSize !== 1 || this.#hasEnded || !this.startPoint || this.wakeAt !== undefined) return;
-    Object.assign(this, joinGroup(this));
+    Object.assign(this, countAsGroupOfTwo(this));
     this.task.persistTurn(this.toRestartData());
     await this.task.commitSteps();
   }
