@@ -178,7 +178,7 @@ function selectOverviewRows({ db, sql, scopes }: TaskTables, query: TaskOverview
     const textQuery = parseTextQuery(query.text);
     // A text without words matches no task.
     if (!textQuery) return [];
-    const scopeKeys = keys ? { $scopes: JSON.stringify(keys) } : {};
+    const scopeKeys: Record<string, SqlValue> = keys ? { $scopes: JSON.stringify(keys) } : {};
     return select(buildTextSql(query), { $text: toFullTextQuery(textQuery), ...scopeKeys, ...agent });
   }
   if (!keys) return select(buildAllCallersSql(query, db.maxUnionTerms), agent);
