@@ -15,6 +15,7 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2
 const AGENT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   send: ["send", "AGENT", "hi"],
   chat: ["chat", "AGENT", "hi"],
+  test: ["test", "DIR/hostile.yaml", "--url", "AGENT"],
   "task get": ["task", "get", "AGENT", "t"],
   "task wait": ["task", "wait", "AGENT", "t"],
   "task list": ["task", "list", "AGENT"],
@@ -38,7 +39,10 @@ let server: HostileServer;
 let directory: string;
 beforeAll(async () => {
   server = await startHostileServer();
-  directory = await createTempTestDirectoryWithFiles({});
+  directory = await createTempTestDirectoryWithFiles({
+    "hostile.yaml":
+      "tests: [{ name: greets, turns: [{ send: hi, expect: { text: hi, artifacts: [a], calls: [b] } }] }]",
+  });
 });
 afterAll(() => server.close());
 
