@@ -2,6 +2,7 @@
 export type { ModelReply, ModelRequest, StructuredModelInput, RoleModel } from "./role-model.ts";
 export { type ContextDocument, createTaskContextFromDocuments } from "./context-documents.ts";
 export type {
+  AiSdkLanguageModel,
   AiSdkModelOptions,
   CassetteEntry,
   CassetteModelOptions,

@@ -4,6 +4,11 @@ import type { CardTokenUsage } from "../../index.ts";
 import { A2AError, type JsonObject, parseModelRetryDelay } from "../../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
+/** A language model of the AI SDK, or its name at the gateway. The types of `ai` are not needed to compile a program. */
+export type AiSdkLanguageModel =
+  | string
+  | { readonly specificationVersion: string; readonly provider: string; readonly modelId: string };
+
 /** Options for `createAiSdkModel`. */
 export interface AiSdkModelOptions {
   /** ID of the role model in recordings. Default: the name of the model at its provider. */
@@ -23,7 +28,7 @@ const MAX_EXCERPT_LENGTH = 200;
  * Schema of a request, the model omits the schema from all further requests.
  */
 export function createAiSdkModel(
-  model: LanguageModel | (() => Promise<LanguageModel>),
+  model: AiSdkLanguageModel | (() => Promise<AiSdkLanguageModel>),
   options: AiSdkModelOptions = {},
 ): RoleModel {
   assertKnownOptions(options);
@@ -36,7 +41,7 @@ export function createAiSdkModel(
     async complete(request): Promise<ModelReply> {
       request.signal.throwIfAborted();
       const { APICallError } = await importAiSdk();
-      const languageModel = typeof model === "function" ? await model() : model;
+      const languageModel = (typeof model === "function" ? await model() : model) as LanguageModel;
       const schema = supportsSchema ? request.schema : undefined;
       try {
         return await generateReply(languageModel, request, schema);
@@ -70,7 +75,7 @@ export function createAiSdkModel(
   };
 }
 
-function getModelName(model: LanguageModel | (() => Promise<LanguageModel>)): string {
+function getModelName(model: AiSdkLanguageModel | (() => Promise<AiSdkLanguageModel>)): string {
   if (typeof model === "string") return model;
   if ("modelId" in model) return model.modelId;
   throw new A2AError("INVALID_PARAMS", "A function that loads a model requires the option id.");

@@ -12,7 +12,7 @@ export {
 export { type FaultOptions, withFaults } from "./faulty-model.ts";
 export { type HotpotHeuristicOptions, createHotpotHeuristicModel } from "./hotpot-heuristic-model.ts";
 export { createOracleModel, type OracleModelOptions } from "./oracle-model.ts";
-export { createAiSdkModel, type AiSdkModelOptions } from "./ai-sdk-model.ts";
+export { type AiSdkLanguageModel, createAiSdkModel, type AiSdkModelOptions } from "./ai-sdk-model.ts";
 export { createOpenAiCompatibleModel, type OpenAiCompatibleModelOptions } from "./openai-compatible-model.ts";
 export { createRequestLimit, type RequestLimit } from "./request-limit.ts";
 export { createRecordedGsm8kModel } from "./recorded-gsm8k-model.ts";
