@@ -59,7 +59,9 @@ describe.skipIf(!hasChromium)("a page with a hostile record", () => {
     await fc.assert(
       fc.asyncProperty(hostileText, async (text) => {
         const lines: readonly TrafficLine[] = traffic.lines.map((line) => addHostileText(line, text));
-        const recording: Recording = addHostileText(createScriptedRecording(), text);
+        const { run, samples, calls, scores, skips, ends, abandoned, torn } = createScriptedRecording();
+        const members = { run, samples, calls, scores, skips, ends, abandoned, torn };
+        const recording = addHostileText(members, text) as Recording;
         const url = await writePageToDisk(renderTrafficRecord(lines, { title: text, recording }));
         const { page, errors, requests } = await openPageRecordingRequestsAndErrors(browser, url);
         const watch = await watchPage(page);

@@ -288,7 +288,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     const open = await openPageRecordingRequestsAndErrors(browser, `${small}#sample=gsm8k_0&card=2`);
     const raw = JSON.parse((await open.page.locator(".raw code").textContent()) ?? "") as object;
     expect(raw).toEqual(
-      createScriptedRecording().cards.find(({ card }) => card.metadata.card_id === "gsm8k_0.s1")?.card,
+      createScriptedRecording().cards.find(({ metadata }) => metadata.card_id === "gsm8k_0.s1"),
     );
     expect(await texts(open, "#card .metadata dt")).toContain("duration_ms");
     await open.page
