@@ -97,7 +97,7 @@ async function writeRecordedTests(
   const tests = loaded.flatMap(({ recorded }) => recorded ?? []);
   if (tests.length === 0) throw createUsageError("--write needs a traffic record (.jsonl).");
   const head = "# The expectations are what the agent did. Delete those that need not hold in every run.\n";
-  // The flag `wx` never overwrites a file that somebody has edited.
+  // The flag `wx` never overwrites a file, because the user may have edited it.
   await writeFile(resolve(cwd, target), head + dump({ tests }, { lineWidth: 100 }), { flag: "wx" });
   streams.out(`${target}: ${tests.length} conversations\n`);
 }

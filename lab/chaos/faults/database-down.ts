@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ChaosLoad } from "../chaos-load.ts";
 import type { ChaosFault } from "../chaos-fault.ts";
-import { findTasksOfDeadNodes } from "../dead-node-tasks.ts";
+import { findTasksOfDeadNodes } from "../stored-tasks.ts";
 import { countTakeovers } from "../systems/chaos-system.ts";
 
 const LEASE_MS = 2000;

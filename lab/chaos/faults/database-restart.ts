@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ChaosLoad } from "../chaos-load.ts";
 import type { ChaosFault } from "../chaos-fault.ts";
 import { countTakeovers } from "../systems/chaos-system.ts";
-import { findTasksOfDeadNodes } from "../dead-node-tasks.ts";
+import { findTasksOfDeadNodes } from "../stored-tasks.ts";
 
 export const fault: ChaosFault = {
   title: "crash and restart of the database (`pg_ctl -m immediate`) under load, within the lease",

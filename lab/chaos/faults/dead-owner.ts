@@ -1,8 +1,7 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { runTestSql } from "../../../src/stores/postgres/postgres-server.fixture.ts";
 import { startTask } from "../agent-requests.ts";
 import type { ChaosFault } from "../chaos-fault.ts";
 import { computePercentile } from "../percentile.ts";
+import { waitForEndOfTasks } from "../stored-tasks.ts";
 
 const LEASE_MS = 10_000;
 const CALLERS = 100;
@@ -31,13 +30,8 @@ export const fault: ChaosFault = {
         );
       await owner.kill();
       const killedAt = performance.now();
-      let running = await countRunningTasks(database);
-      while (running > 0 && performance.now() - killedAt < WAIT_MS) {
-        await pause(50);
-        running = await countRunningTasks(database);
-      }
+      unsettled += await waitForEndOfTasks(database, WAIT_MS);
       settledTimesMs.push(performance.now() - killedAt);
-      unsettled += running;
     }
     addFigure("tasks", ROUNDS * CALLERS * TASKS_PER_CALLER);
     addFigure("unsettled", unsettled);
@@ -45,8 +39,3 @@ export const fault: ChaosFault = {
     addFigure("settledMaxMs", Math.max(...settledTimesMs));
   },
 };
-
-async function countRunningTasks(database: string): Promise<number> {
-  const [row] = await runTestSql(database, "SELECT count(*) AS count FROM colloquy.task WHERE running");
-  return Number(row?.["count"]);
-}

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ChaosLoad } from "../chaos-load.ts";
 import type { ChaosContext, ChaosFault } from "../chaos-fault.ts";
-import { findTasksOfDeadNodes } from "../dead-node-tasks.ts";
+import { findTasksOfDeadNodes } from "../stored-tasks.ts";
 import { computePercentile } from "../percentile.ts";
 
 const LEASE_MS = 1000;

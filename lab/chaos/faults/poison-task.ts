@@ -3,7 +3,7 @@ import { getText } from "../../../src/protocol/index.ts";
 import { fetchTaskByRpc, startTask } from "../agent-requests.ts";
 import type { ChaosFault } from "../chaos-fault.ts";
 import { parseChunks } from "../chunk-text.ts";
-import { findTasksOfDeadNodes } from "../dead-node-tasks.ts";
+import { findTasksOfDeadNodes } from "../stored-tasks.ts";
 
 const LEASE_MS = 1000;
 const OTHER_TASKS = 10;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { runTestSql, startTestPostgres } from "../../../src/stores/postgres/postgres-server.fixture.ts";
 import { ChaosLoad } from "../chaos-load.ts";
 import type { ChaosFault } from "../chaos-fault.ts";
-import { findTasksOfDeadNodes } from "../dead-node-tasks.ts";
+import { findTasksOfDeadNodes } from "../stored-tasks.ts";
 import { countTakeovers } from "../systems/chaos-system.ts";
 import { TcpProxy } from "../tcp-proxy.ts";
 

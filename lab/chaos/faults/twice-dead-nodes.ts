@@ -1,13 +1,10 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { runTestSql } from "../../../src/stores/postgres/postgres-server.fixture.ts";
-import { startTask } from "../agent-requests.ts";
 import type { ChaosContext, ChaosFault } from "../chaos-fault.ts";
+import { countRows, startManyTasks, waitForEndOfTasks, waitUntil } from "../stored-tasks.ts";
 import type { ChaosNode } from "../systems/chaos-system.ts";
 
 const LEASE_MS = 10_000;
 const NODES = 4;
 const TASKS = 3000;
-const CALLERS = 100;
 /** Duration in milliseconds of the work of each task. */
 const WORK_MS = 30_000;
 const PARALLEL_REQUESTS = 32;
@@ -21,33 +18,33 @@ export const fault: ChaosFault = {
   async inject(context) {
     const { database, addFigure, addProblem } = context;
     const first = await startNodes(context);
-    let started = 0;
-    const startTasks = async (): Promise<void> => {
-      while (started < TASKS) {
-        const number = started++;
-        const url = (first[number % NODES] as ChaosNode).getAgentUrl("restart");
-        const script = { chunks: 1, intervalMs: WORK_MS };
-        await startTask(url, `task-${number}`, script, `caller-${number % CALLERS}`);
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL_REQUESTS }, startTasks));
+    await startManyTasks(TASKS, {
+      name: "task",
+      workMs: WORK_MS,
+      parallel: PARALLEL_REQUESTS,
+      getUrl: (number) => (first[number % NODES] as ChaosNode).getAgentUrl("restart"),
+    });
     await killAll(first);
     const second = await startNodes(context);
-    await waitUntil(async () => (await countAttempts(database, 2)) >= (await countRunning(database)));
+    await waitUntil(
+      async () => (await countAttempts(database, 2)) >= (await countRows(database, "task WHERE running")),
+      WAIT_MS,
+    );
     await killAll(second);
     const suspects = await countAttempts(database, 2);
     if (suspects < 0.9 * TASKS) addProblem(`only ${suspects} tasks have lost two nodes`);
     await startNodes(context);
     const startedAt = performance.now();
-    await waitUntil(async () => (await countRunning(database)) === 0);
+    const unsettled = await waitForEndOfTasks(database, WAIT_MS);
+    const settledMs = performance.now() - startedAt;
     addFigure("tasks", TASKS);
     addFigure("twiceDead", suspects);
-    addFigure("unsettled", await countRunning(database));
+    addFigure("unsettled", unsettled);
     addFigure(
       "failed",
       await countRows(database, "task WHERE state <> 'TASK_STATE_COMPLETED' AND NOT running"),
     );
-    addFigure("settledBeyondWorkMs", performance.now() - startedAt - WORK_MS);
+    addFigure("settledBeyondWorkMs", settledMs - WORK_MS);
   },
 };
 
@@ -58,19 +55,6 @@ function startNodes({ startNode }: ChaosContext): Promise<ChaosNode[]> {
 async function killAll(nodes: readonly ChaosNode[]): Promise<void> {
   await Promise.all(nodes.map((node) => node.kill()));
 }
-
-/** Waits until a condition is true, or until the time is over. */
-async function waitUntil(isTrue: () => Promise<boolean>): Promise<void> {
-  for (const deadline = performance.now() + WAIT_MS; performance.now() < deadline; await pause(100))
-    if (await isTrue()) return;
-}
-
-async function countRows(database: string, rows: string): Promise<number> {
-  const [row] = await runTestSql(database, `SELECT count(*) AS count FROM colloquy.${rows}`);
-  return Number(row?.["count"]);
-}
-
-const countRunning = (database: string): Promise<number> => countRows(database, "task WHERE running");
 
 /** Counts the running tasks that have at least a number of attempts. */
 function countAttempts(database: string, attempts: number): Promise<number> {

@@ -47,7 +47,7 @@ function createWeatherAgent(): LlmAgent {
 const { signal } = new AbortController();
 
 describe("an eval set of ADK", () => {
-  const { cases } = decodeAdkEvalSet(readVector("weather.evalset.json"));
+  const cases = decodeAdkEvalSet(readVector("weather.evalset.json"));
 
   it.each(runs.map(({ criteria, verdicts }) => ({ name: JSON.stringify(criteria), criteria, verdicts })))(
     "has the verdicts of `adk eval` with $name",
@@ -69,7 +69,7 @@ describe("an eval set of ADK", () => {
   );
 
   it("is also read in the older form, with the criteria of `adk eval` by default", async () => {
-    const { cases: older } = decodeAdkEvalSet([
+    const older = decodeAdkEvalSet([
       {
         name: "dice",
         data: [

@@ -6,20 +6,18 @@ import {
   getText,
   type Part,
 } from "../../protocol/index.ts";
-import type { CallOrder } from "../../studio/testing/index.ts";
-import type { ConversationTurn } from "../../studio/testing/index.ts";
-import type { Conversation } from "../../studio/testing/index.ts";
-import type { TestResult } from "./run-conversation-test.ts";
+import {
+  type CallOrder,
+  type Conversation,
+  type ConversationTurn,
+  isExpectedOrder,
+  type ToolCall,
+} from "../../studio/testing/index.ts";
 import { computeRouge1 } from "./rouge-1.ts";
-import type { ToolCall } from "../../studio/testing/index.ts";
+import { runConversation, type TestResult } from "./run-conversation-test.ts";
 
-/** An eval set of ADK (`*.evalset.json`). */
-export interface AdkEvalSet {
-  readonly id: string;
-  readonly cases: readonly AdkEvalCase[];
-}
-
-export interface AdkEvalCase {
+/** A case of an eval set of ADK (`*.evalset.json`). */
+interface AdkEvalCase {
   readonly id: string;
   readonly invocations: readonly AdkInvocation[];
   /** Values of the session state. An ADK agent accepts the keys in its option `receiveState`. */
@@ -33,7 +31,7 @@ interface AdkInvocation {
 }
 
 /** The metrics of ADK that need no model, with their lowest accepted averages over the invocations of a case. */
-export interface EvalCriteria {
+interface EvalCriteria {
   readonly trajectory?: {
     readonly threshold: number;
     readonly order: CallOrder;
@@ -53,12 +51,15 @@ const METRICS = [
 ] as const;
 const ORDERS: readonly CallOrder[] = ["exact", "in-order", "any-order"];
 
-/** Decodes an eval set, also in the older form, which is a list of cases. Members are in snake case or in camel case. */
-export function decodeAdkEvalSet(value: unknown): AdkEvalSet {
-  if (Array.isArray(value)) return { id: "evals", cases: value.map(decodeOlderCase) };
+/**
+ * Decodes the cases of an eval set, also in the older form, which is a list of cases. Members are in snake case or in
+ * camel case.
+ */
+export function decodeAdkEvalSet(value: unknown): AdkEvalCase[] {
+  if (Array.isArray(value)) return value.map(decodeOlderCase);
   const cases = getMember(value, "eval_cases");
   if (!Array.isArray(cases)) throw new Error("The eval set has no list eval_cases.");
-  return { id: readText(value, "eval_set_id", "evals"), cases: cases.map(decodeCase) };
+  return cases.map(decodeCase);
 }
 
 function decodeCase(value: unknown, at: number): AdkEvalCase {
@@ -147,19 +148,13 @@ function readMatchType(value: unknown = "EXACT"): CallOrder {
  * Runs an eval case, and compares the averages over its invocations with the criteria, as `adk eval` of ADK for Python
  * does. Unlike a conversation test, the conversation continues after an unexpected turn.
  */
-export async function runAdkEvalCase(
+export function runAdkEvalCase(
   { id, invocations, state }: AdkEvalCase,
   criteria: EvalCriteria,
   open: () => Promise<Conversation>,
   signal: AbortSignal,
 ): Promise<TestResult> {
-  const startedAt = performance.now();
-  const { trajectory, response } = criteria;
-  const failures: string[] = [];
-  const scores: Record<string, number> = {};
-  let transcript = "";
-  try {
-    await using chat = await open();
+  return runConversation(id, open, async (chat, { failures, scores }) => {
     const turnScores: { readonly trajectory: number; readonly response: number }[] = [];
     for (const [at, { send, reference, toolCalls }] of invocations.entries()) {
       const turn = await chat.send([...send], {
@@ -168,7 +163,7 @@ export async function runAdkEvalCase(
           ? { metadata: { adk_actions: { stateDelta: state } } }
           : {}),
       });
-      transcript = chat.transcript;
+      const { trajectory, response } = criteria;
       turnScores.push({
         trajectory: trajectory && isExpectedTrajectory(turn.toolCalls, toolCalls, trajectory) ? 1 : 0,
         response: response ? computeRouge1(reference, findFinalResponse(turn)) : 0,
@@ -184,10 +179,7 @@ export async function runAdkEvalCase(
       const list = byTurn.map((score) => score.toFixed(3)).join(", ");
       failures.push(`${name} is ${average.toFixed(3)}, expected ${threshold} (by turn: ${list})`);
     }
-  } catch (error) {
-    failures.push(`The conversation ended with ${String(error)}`);
-  }
-  return { name: id, durationMs: performance.now() - startedAt, failures, scores, transcript };
+  });
 }
 
 function isExpectedTrajectory(
@@ -199,21 +191,12 @@ function isExpectedTrajectory(
     throw new Error(
       "the tool calls of this agent behind a URL are unknown. Pass the agent itself, or leave tool_trajectory_avg_score out.",
     );
-  const isSame = (a: ToolCall, b: ToolCall | undefined): boolean =>
-    a.tool === b?.tool && (ignoresArguments || isSameJson(a.arguments ?? {}, b.arguments ?? {}));
-  if (order === "exact")
-    return actual.length === expected.length && actual.every((call, at) => isSame(call, expected[at]));
-  if (order === "in-order") {
-    let next = 0;
-    for (const call of actual) if (isSame(call, expected[next])) next++;
-    return next === expected.length;
-  }
-  const rest = [...actual];
-  return expected.every((call) => {
-    const at = rest.findIndex((other) => isSame(other, call));
-    if (at >= 0) rest.splice(at, 1);
-    return at >= 0;
-  });
+  return isExpectedOrder(
+    actual,
+    expected,
+    order,
+    (a, b) => a.tool === b.tool && (ignoresArguments || isSameJson(a.arguments ?? {}, b.arguments ?? {})),
+  );
 }
 
 /** Returns the text of the last event of an ADK agent, each of which is an artifact. Other agents have one answer. */

@@ -1,5 +1,4 @@
-import { assertCalls } from "../../studio/testing/index.ts";
-import type { ConversationTurn } from "../../studio/testing/index.ts";
+import { assertCalls, type ConversationTurn } from "../../studio/testing/index.ts";
 import { computeRouge1 } from "./rouge-1.ts";
 import type { TextExpectation, TurnExpectation } from "./test-file.ts";
 

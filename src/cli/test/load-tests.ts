@@ -72,7 +72,7 @@ function toLoadedTest(test: ConversationTest): LoadedTest {
 }
 
 async function loadAdkEvalSet(file: string, value: unknown): Promise<LoadedTestFile> {
-  const { cases } = decodeAdkEvalSet(value);
+  const cases = decodeAdkEvalSet(value);
   const criteria = decodeEvalCriteria(await readJsonIfExists(join(dirname(file), "test_config.json")));
   return {
     tests: cases.map((test) => ({

@@ -19,25 +19,44 @@ export interface TestResult {
  * Has a conversation with an agent, and compares each turn with its expectations. The conversation ends at the first
  * turn that differs, because the next message answers something that the agent did not say.
  */
-export async function runConversationTest(
+export function runConversationTest(
   { name, turns }: ConversationTest,
   open: () => Promise<Conversation>,
   signal: AbortSignal,
 ): Promise<TestResult> {
+  return runConversation(name, open, async (chat, { failures }) => {
+    for (const [at, { send, expect = {} }] of turns.entries()) {
+      const turn = await chat.send(typeof send === "string" ? send : [...send], { signal });
+      const differences = checkTurn(turn, expect);
+      failures.push(...differences.map((difference) => `turn ${at + 1}: ${difference}`));
+      if (differences.length > 0) return;
+    }
+  });
+}
+
+/** Opens a conversation for `work`, which adds to the result. An error that ends the conversation is a failure. */
+export async function runConversation(
+  name: string,
+  open: () => Promise<Conversation>,
+  work: (
+    chat: Conversation,
+    result: { readonly failures: string[]; readonly scores: Record<string, number> },
+  ) => Promise<void>,
+): Promise<TestResult> {
   const startedAt = performance.now();
   const failures: string[] = [];
+  const scores: Record<string, number> = {};
   let transcript = "";
   try {
     await using chat = await open();
-    for (const [at, { send, expect = {} }] of turns.entries()) {
-      const turn = await chat.send(typeof send === "string" ? send : [...send], { signal });
+    try {
+      await work(chat, { failures, scores });
+    } finally {
       transcript = chat.transcript;
-      const differences = checkTurn(turn, expect);
-      failures.push(...differences.map((difference) => `turn ${at + 1}: ${difference}`));
-      if (differences.length > 0) break;
     }
   } catch (error) {
     failures.push(`The conversation ended with ${String(error)}`);
   }
-  return { name, durationMs: performance.now() - startedAt, failures, transcript };
+  const durationMs = performance.now() - startedAt;
+  return { name, durationMs, failures, ...(Object.keys(scores).length > 0 && { scores }), transcript };
 }

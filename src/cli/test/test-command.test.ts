@@ -186,7 +186,7 @@ describe("colloquy test", () => {
       });
       const again = await runCliInTestProcess(["test", "all.yaml", "--agent", "refunds.mjs"], { cwd });
       expect(again).toMatchObject({ code: 0, err: "" });
-      // A file that somebody may have edited is never replaced.
+      // The command never replaces a file, because the user may have edited it.
       await writeFile(join(cwd, "all.yaml"), "edited");
       expect(
         await runCliInTestProcess(["test", "traffic.jsonl", "--write", "all.yaml"], { cwd }),

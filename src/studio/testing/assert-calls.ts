@@ -25,18 +25,27 @@ export function assertCalls(
     throw new Error(
       "The calls of this agent behind a URL are unknown; pass the agent itself to converse(…).",
     );
-  if (satisfies(toolCalls, expected, order)) return;
+  if (isExpectedOrder(toolCalls, expected, order, matches)) return;
   throw new Error(
     `The tool calls differ (${order}).\n  expected: ${renderList(expected.map(renderExpected))}\n  actual:   ${renderList(toolCalls.map(renderCall))}`,
   );
 }
 
-function satisfies(calls: readonly ToolCall[], expected: readonly ExpectedCall[], order: CallOrder): boolean {
+/** Returns true if calls satisfy expectations in an order. Each call satisfies at most one expectation. */
+export function isExpectedOrder<Call, Expected>(
+  calls: readonly Call[],
+  expected: readonly Expected[],
+  order: CallOrder,
+  isExpected: (call: Call, expected: Expected) => boolean,
+): boolean {
   if (order === "exact")
-    return calls.length === expected.length && calls.every((call, at) => matches(call, expected[at]));
-  if (order === "any-order") return canAssign(calls, expected);
+    return (
+      calls.length === expected.length && expected.every((one, at) => isExpected(calls[at] as Call, one))
+    );
+  if (order === "any-order") return canAssign(calls, expected, isExpected);
   let next = 0;
-  for (const call of calls) if (next < expected.length && matches(call, expected[next])) next++;
+  for (const call of calls)
+    if (next < expected.length && isExpected(call, expected[next] as Expected)) next++;
   return next === expected.length;
 }
 
@@ -44,11 +53,15 @@ function satisfies(calls: readonly ToolCall[], expected: readonly ExpectedCall[]
  * Returns true if each expectation matches a call that no other expectation uses. An expectation takes the call of an
  * earlier one if that one can move to another call, so that the time is at most cubic.
  */
-function canAssign(calls: readonly ToolCall[], expected: readonly ExpectedCall[]): boolean {
-  const users = new Map<ToolCall, ExpectedCall>();
-  const assign = (one: ExpectedCall, tried: Set<ToolCall>): boolean =>
+function canAssign<Call, Expected>(
+  calls: readonly Call[],
+  expected: readonly Expected[],
+  isExpected: (call: Call, expected: Expected) => boolean,
+): boolean {
+  const users = new Map<Call, Expected>();
+  const assign = (one: Expected, tried: Set<Call>): boolean =>
     calls.some((call) => {
-      if (tried.has(call) || !matches(call, one)) return false;
+      if (tried.has(call) || !isExpected(call, one)) return false;
       tried.add(call);
       const user = users.get(call);
       if (user !== undefined && !assign(user, tried)) return false;
@@ -58,8 +71,7 @@ function canAssign(calls: readonly ToolCall[], expected: readonly ExpectedCall[]
   return expected.every((one) => assign(one, new Set()));
 }
 
-function matches(call: ToolCall, expected: ExpectedCall | undefined): boolean {
-  if (expected === undefined) return false;
+function matches(call: ToolCall, expected: ExpectedCall): boolean {
   if (typeof expected === "string") return call.tool === expected;
   return Object.entries(expected).every(([name, value]) =>
     isPartOf(value, call[name as keyof typeof expected]),

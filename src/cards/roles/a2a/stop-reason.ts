@@ -46,7 +46,7 @@ export class ServerClosingError extends Error {
   override readonly name = "AbortError";
 }
 
-/** Abort reason for an attempt that ends although its task goes on: later attempts or turns continue the work. */
+/** Abort reason for an attempt that ends before its task. A later attempt or turn continues the work. */
 export class TurnContinuesError extends Error {
   override readonly name = "AbortError";
 }
