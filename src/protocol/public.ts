@@ -1,4 +1,4 @@
-/** What package entries export of this folder. `index.ts` adds what only other folders use. */
+/** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
 export { type JsonObject, type JsonValue } from "./json.ts";
 export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
 export { data, file, fromBase64, text, getText, toBase64 } from "./message.ts";

@@ -1,4 +1,4 @@
-import type { CorsOptions } from "./cross-origin-guard.ts";
+import type { CorsOptions } from "./server-options.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 
 /** Response headers that A2A clients read, in addition to those that every page can read. */

@@ -6,7 +6,7 @@
  */
 export * from "./public.ts";
 export { LISTEN_OPTION_NAMES } from "./server-interface.ts";
-export { SERVER_OPTION_NAMES } from "./server-options.ts";
+export { SERVER_OPTION_NAMES } from "./assert-valid-options.ts";
 
 export type { OperatorAccess, OperatorOptions } from "./operator-access.ts";
 export type { ListedTask, ListedTaskPage, TaskListConditions, TaskLogAccess } from "./task-log-access.ts";

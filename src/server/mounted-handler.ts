@@ -51,19 +51,6 @@ export interface MountedHandler {
  */
 const IN_PROCESS_URL = "http://localhost";
 
-/**
- * Authenticates a request and creates a caller context. The context sends further requests as the
- * authenticated caller.
- */
-async function authenticateAndCreateAgentAccess(
-  request: HttpRequest,
-  context: RouterContext,
-  store: ServerStore,
-): Promise<CallerAgentAccess> {
-  const caller = await authenticateCaller(request, context.authenticate);
-  return createAgentAccess(request, caller, context, store);
-}
-
 /** Creates a context that sends requests as a caller that the server has authenticated. */
 function createAgentAccess(
   request: HttpRequest,
@@ -101,7 +88,7 @@ function createLimitedTaskLogAccess(
   );
 }
 
-/** What a mounted handler needs of its server. */
+/** The parts of the server that a mounted handler uses. */
 interface MountedHandlerHost {
   readonly store: ServerStore;
   readonly observer: Observer;
@@ -147,9 +134,9 @@ async function createCallerAccess(
   { store, routerContext, openStore }: MountedHandlerHost,
 ): Promise<CallerAgentAccess> {
   await openStore();
-  const access = await authenticateAndCreateAgentAccess(request, routerContext, store);
-  request.byteAccount?.assignToCaller(access.caller);
-  return access;
+  const caller = await authenticateCaller(request, routerContext.authenticate);
+  request.byteAccount?.assignToCaller(caller);
+  return createAgentAccess(request, caller, routerContext, store);
 }
 
 async function createOperatorAccess(

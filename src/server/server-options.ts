@@ -1,10 +1,5 @@
-import { defineOptionNames } from "../base/usage-checks/index.ts";
-import { assertValidTurnLimits, type Observer, type TurnLimits, type EngineLimits } from "../engine/index.ts";
-import {
-  assertValidRetentionOptions,
-  type RetentionOptions,
-  type RetentionPeriods,
-} from "../stores/retention/index.ts";
+import type { EngineLimits, Observer, TurnLimits } from "../engine/index.ts";
+import type { RetentionOptions } from "../stores/retention/index.ts";
 import {
   type PeerLeniency,
   type ProtocolVersion,
@@ -14,7 +9,6 @@ import {
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
 import type { OperatorOptions } from "./operator-access.ts";
-import { assertValidCorsOptions, isOriginList, type CorsOptions } from "./cross-origin-guard.ts";
 import type { CardFormat } from "./card/agent-card-publisher.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
@@ -220,127 +214,19 @@ export interface ServerOptions extends TurnLimits {
 /** A2A versions that this library supports, in order of preference. */
 export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
-/** The option names of `createServer`, separated by spaces. */
-export const SERVER_OPTION_NAMES = [
-  "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardMaxAgeSeconds",
-  "cardSigning cors deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket maxSilenceMs maxTurnMs mergeChunks",
-  "metrics missingVersionPolicy mountedHandlers observer operator peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
-  "telemetry tenants textIndex tickToken versions",
-] as const;
-
-const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
-const assertKnownOperatorOptions = defineOptionNames<OperatorOptions>()(
-  '"operator" of createServer',
-  "authenticate",
-);
-const assertKnownLimits = defineOptionNames<ServerLimits>()(
-  '"limits" of createServer',
-  "bufferedBytes connections listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize",
-  "turnAttempts unfinishedMessageBytes writeStallMs",
-);
-const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
-  '"cardSigning" of createServer',
-  "alg jku kid privateKey",
-);
-
-const ALLOWED_OPTION_VALUES = {
-  cardFormat: ["v1", "v0.3", "hybrid"],
-  specRevision: ["1.0.0", "1.0.1"],
-  missingVersionPolicy: ["0.3", "infer"],
-  peerLeniency: ["all", "none"],
-  inputModePolicy: ["enforce", "ignore"],
-  role: ["web", "worker", "all"],
-} satisfies { readonly [Name in keyof ServerOptions]?: readonly ServerOptions[Name][] };
-
-/** Throws an error if an option is invalid, because types do not protect untyped code. */
-export function assertValidOptions(options: ServerOptions): void {
-  assertKnownOptions(options);
-  assertKnownLimits(options.limits);
-  assertValidTurnLimits(options, "createServer");
-  assertKnownOperatorOptions(options.operator);
-  const {
-    versions = SUPPORTED_A2A_VERSIONS,
-    allowedOrigins,
-    cardFormat,
-    cardMaxAgeSeconds,
-    publicUrl,
-    basePath,
-    tenants,
-    cardSigning,
-  } = options;
-  if (
-    !Array.isArray(versions) ||
-    versions.length === 0 ||
-    !versions.every((one) => SUPPORTED_A2A_VERSIONS.includes(one))
-  )
-    throw createOptionError("versions", versions, `use a list of "1.0", "0.3", or both`);
-  for (const [name, allowed] of Object.entries(ALLOWED_OPTION_VALUES)) {
-    const value = options[name as keyof typeof ALLOWED_OPTION_VALUES];
-    if (value !== undefined && !(allowed as readonly string[]).includes(value))
-      throw createOptionError(
-        name,
-        value,
-        `use one of ${allowed.map((text) => JSON.stringify(text)).join(", ")}`,
-      );
-  }
-  if (cardMaxAgeSeconds !== undefined && !(Number.isInteger(cardMaxAgeSeconds) && cardMaxAgeSeconds >= 0))
-    throw createOptionError("cardMaxAgeSeconds", cardMaxAgeSeconds, "use a whole number of seconds");
-  if (cardFormat !== undefined && cardFormat !== "v1" && !versions.includes("0.3"))
-    throw createOptionError("cardFormat", cardFormat, `this format requires "0.3" in "versions"`);
-  if (publicUrl !== undefined && !isHttpUrl(publicUrl))
-    throw createOptionError(
-      "publicUrl",
-      publicUrl,
-      "use an absolute URL, such as https://example.com/agents",
-    );
-  if (allowedOrigins !== undefined && !isOriginList(allowedOrigins))
-    throw createOptionError(
-      "allowedOrigins",
-      allowedOrigins,
-      `use "*" or a list such as ["https://shop.example"]`,
-    );
-  if (options.cors !== undefined) assertValidCorsOptions(options.cors);
-  if (options.retention) assertValidRetention(options.retention);
-  if (options.telemetry) assertValidTelemetry(options.telemetry);
-  assertKnownMetricsOptions(options.metrics);
-  if (basePath !== undefined && !/^(\/[A-Za-z0-9._~-]+)+$/.test(basePath))
-    throw createOptionError(
-      "basePath",
-      basePath,
-      "use a path with a leading slash and no trailing slash, such as /agents",
-    );
-  if (tenants !== undefined && typeof tenants !== "function" && !Array.isArray(tenants))
-    throw createOptionError(
-      "tenants",
-      tenants,
-      `use a list of names, or a function that decides whether a caller may use a tenant`,
-    );
-  for (const key of Array.isArray(cardSigning)
-    ? cardSigning
-    : cardSigning === undefined
-      ? []
-      : [cardSigning]) {
-    if (typeof key !== "object" || key === null || !("privateKey" in key))
-      throw new Error(`"cardSigning" has a key without "privateKey"; use a JWK, or PEM together with "alg".`);
-    assertKnownCardSigningOptions(key);
-  }
-}
-
-const assertKnownRetentionOptions = defineOptionNames<RetentionOptions>()(
-  '"retention" of createServer',
-  "agents keepEventsMs keepTasksMs keepWaitingTasksMs maxBytes maxFinishedTasks sweepIntervalMs",
-);
-const assertKnownRetentionPeriods = defineOptionNames<RetentionPeriods>()(
-  '"retention.agents" of createServer',
-  "keepEventsMs keepTasksMs keepWaitingTasksMs",
-);
-
-/** Throws an error if an option of `retention` is unknown or invalid. */
-function assertValidRetention(retention: RetentionOptions): void {
-  assertKnownRetentionOptions(retention);
-  for (const periods of Object.values(retention.agents ?? {}))
-    if (periods) assertKnownRetentionPeriods(periods);
-  assertValidRetentionOptions(retention);
+/** Options for pages of other origins. */
+export interface CorsOptions {
+  /** Origins of the pages, such as `https://shop.example`, or `*` for all pages. */
+  readonly origins: readonly string[] | "*";
+  /**
+   * Whether pages may send the cookies and TLS client certificates of the browser. Bearer tokens and API keys need no
+   * such permission. Requires a list of origins. Default: false.
+   */
+  readonly credentials?: boolean;
+  /** Whether pages of public websites may call a server in a private network. Default: false. */
+  readonly privateNetwork?: boolean;
+  /** Time in seconds for which browsers keep the answer to a preflight request. Default: 600. */
+  readonly maxAgeSeconds?: number;
 }
 
 /** Options for traces and for the export of spans and metrics. */
@@ -378,30 +264,6 @@ export interface MetricsOptions {
   readonly port?: number;
   /** Network interface of the separate server. Default: `127.0.0.1`. */
   readonly host?: string;
-}
-
-const assertKnownTelemetryOptions = defineOptionNames<TelemetryOptions>()(
-  '"telemetry" of createServer',
-  "metricIntervalMs otlp otlpHeaders sampleRatio serviceName",
-);
-/** Throws an error for an unknown option of the metrics endpoint. */
-const assertKnownMetricsOptions: (options: unknown) => void = defineOptionNames<MetricsOptions>()(
-  '"metrics" of createServer',
-  "host port token",
-);
-
-/** Throws an error if an option for traces or for their export is invalid. */
-function assertValidTelemetry(telemetry: TelemetryOptions): void {
-  assertKnownTelemetryOptions(telemetry);
-  const { otlp, sampleRatio = 1 } = telemetry;
-  if (otlp !== undefined && !isHttpUrl(otlp))
-    throw createOptionError(
-      "telemetry.otlp",
-      otlp,
-      "use the URL of a collector, such as http://127.0.0.1:4318",
-    );
-  if (!(sampleRatio >= 0 && sampleRatio <= 1))
-    throw createOptionError("telemetry.sampleRatio", sampleRatio, "use a number from 0 to 1");
 }
 
 /** Resource limits of a server. The default values are intended for a single-process server. */
@@ -476,36 +338,4 @@ export interface PushOptions extends WebhookUrlGuardOptions, Partial<PushLimits>
   readonly timeoutMs?: number;
   /** Retry policy for failed deliveries to webhooks. */
   readonly retry?: Partial<RetryPolicy>;
-}
-
-const assertKnownPushOptionNames = defineOptionNames<PushOptions>()(
-  '"push" of createServer',
-  "allowPrivate allowedHosts challenge maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
-  "maxConfigsPerCaller maxConfigsPerTask maxPerSecondPerHost maxPerSecondPerOwner",
-);
-const assertKnownRetryOptions = defineOptionNames<RetryPolicy>()(
-  '"push.retry" of createServer',
-  "giveUpAfterMs initialDelayMs maxDelayMs",
-);
-const assertKnownSigningOptions = defineOptionNames<PushSigningOptions>()(
-  '"push.signing" of createServer',
-  "alg issuer kid previousKeys privateKey",
-);
-
-/** Throws an error if an option is unknown. */
-export function assertKnownPushOptions(options: PushOptions): void {
-  assertKnownPushOptionNames(options);
-  assertKnownRetryOptions(options.retry);
-  assertKnownSigningOptions(options.signing);
-}
-
-/** Creates the error for an option with an invalid value. `advice` names a valid value. */
-function createOptionError(name: string, value: unknown, advice: string): Error {
-  return new Error(`${JSON.stringify(name)} is ${JSON.stringify(value)}; ${advice}.`);
-}
-
-/** Returns true for an absolute HTTP URL without a query and without a fragment. */
-function isHttpUrl(text: string): boolean {
-  const url = URL.parse(text);
-  return (url?.protocol === "https:" || url?.protocol === "http:") && url.search === "" && url.hash === "";
 }

@@ -9,11 +9,10 @@ import type { MountedHandler } from "./mounted-handler.ts";
 import type { createOtherNodeEvents } from "./other-node-events.ts";
 import type { PushService } from "./push/assemble-push-service.ts";
 import type { PushOptions, ServerOptions } from "./server-options.ts";
-import type { StoreOption } from "./resolve-store.ts";
 import type { RouterContext } from "./router.ts";
 import type { ListenOptions, Server, ServerAddress } from "./server-interface.ts";
 import type { ServerTelemetry, ServerTelemetryDependencies } from "./instrument/server-telemetry.ts";
-import type { ServerStore } from "./resolve-store.ts";
+import type { ServerStore, StoreOption } from "./resolve-store.ts";
 
 /**
  * The parts of a server that depend on the runtime. The folder `node` has the parts for Node.js, Bun, and Deno. The
@@ -41,7 +40,7 @@ export interface ServerPlatform {
   createListener(host: ListenerHost): ServerListener;
 }
 
-/** What the HTTP listener needs of its server. */
+/** The parts of the server that the HTTP listener uses. */
 export interface ListenerHost {
   readonly options: ServerOptions;
   readonly routerContext: RouterContext;

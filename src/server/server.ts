@@ -24,7 +24,8 @@ import {
   type Server,
   type ServerAddress,
 } from "./server-interface.ts";
-import { assertValidOptions, type ServerOptions } from "./server-options.ts";
+import { assertValidOptions } from "./assert-valid-options.ts";
+import type { ServerOptions } from "./server-options.ts";
 import type { ServerListener, ServerPlatform } from "./server-platform.ts";
 import type { ServerStore } from "./resolve-store.ts";
 
@@ -97,7 +98,7 @@ class AgentServer implements Server {
         this.#callMountedHandler(handler, fetchRequest, request),
       handleRequest,
     });
-    // Neither function uses `this`, so that both can be passed to a host as values.
+    // A host can pass both functions as values, because neither needs a receiver.
     this.listener = this.#serverListener.listener;
     this.fetch = async (fetchRequest, runtimeInfo) => {
       const response = await respond(fetchRequest, runtimeInfo);

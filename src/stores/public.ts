@@ -1,4 +1,4 @@
-/** What package entries export of this folder. `index.ts` adds what only other folders use. */
+/** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
 export { MemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
 export { PostgresStore, type PostgresStoreOptions } from "./postgres/index.ts";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite/index.ts";

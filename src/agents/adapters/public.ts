@@ -1,4 +1,4 @@
-/** What package entries export of this folder. `index.ts` adds what only other folders use. */
+/** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
 export { command } from "./command-agent.ts";
 export type { CommandOptions } from "./command-agent.ts";
 export type { ConversationKey, ConversationStore } from "./conversation-store.ts";

@@ -13,11 +13,7 @@ import {
   sendAnswerToPeerCalls,
 } from "./remote/agent-tool-question.ts";
 import { isRemoteAgentProxy } from "./remote/cancel-remote-tasks-of-canceled-task.ts";
-import {
-  findRunContextByInvocation,
-  registerRunContextForInvocation,
-  type AdkRunContext,
-} from "./adk-run-context.ts";
+import { registerRunContextForInvocation, type AdkRunContext } from "./adk-run-context.ts";
 import { skipEmptyPluginManagerCallbacks } from "./skip-empty-plugin-manager-callbacks.ts";
 import type { AdkEvent, AdkFunctionCall, SessionFunctionCall } from "./adk-structural-types.ts";
 
@@ -44,11 +40,13 @@ export function patchRunnerForInterruptedCalls({ pluginManager, agent }: Adk.Run
   const onUserMessage = pluginManager.runOnUserMessageCallback.bind(pluginManager);
   pluginManager.runOnUserMessageCallback = (request) => {
     const { invocationContext, userMessage } = request;
-    registerRunContextForInvocation(invocationContext);
+    const runContext = registerRunContextForInvocation(invocationContext);
     const unanswered = findUnansweredCalls(invocationContext.session.events, userMessage);
     return unanswered.interrupted.length === 0 && unanswered.awaitingUser.length === 0
       ? onUserMessage(request)
-      : closeUnansweredCalls(unanswered, invocationContext, createEvent).then(() => onUserMessage(request));
+      : closeUnansweredCalls(unanswered, invocationContext, runContext, createEvent).then(() =>
+          onUserMessage(request),
+        );
   };
   const beforeModel = pluginManager.runBeforeModelCallback.bind(pluginManager);
   pluginManager.runBeforeModelCallback = (request) => {
@@ -78,11 +76,10 @@ export function patchRunnerForInterruptedCalls({ pluginManager, agent }: Adk.Run
 
 async function closeUnansweredCalls(
   { interrupted, awaitingUser }: UnansweredCalls,
-  invocationContext: Adk.InvocationContext,
+  { session, sessionService }: Adk.InvocationContext,
+  runContext: ReturnType<typeof registerRunContextForInvocation>,
   createEvent: typeof Adk.createEvent,
 ): Promise<void> {
-  const { session, sessionService } = invocationContext;
-  const runContext = findRunContextByInvocation(invocationContext);
   const abandoned =
     runContext && awaitingUser.length > 0 ? await findCallsWithoutWaitingTask(runContext, awaitingUser) : [];
   await appendInterruptedCallResponses([...interrupted, ...abandoned], {

@@ -1,4 +1,4 @@
-/** What package entries export of this folder. `index.ts` adds what only other folders use. */
+/** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
 export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 export { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
 export type { AdkRunnable, AdkRunnableSource, RunnerOptions } from "./lazy-runner.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../protocol/index.ts";
 import { unstoredRunSteps } from "../../engine/unstored-run-steps.fixture.ts";
 
-export interface RecordedTestTurn {
+interface RecordedTestTurn {
   events: AgentEvent[];
   states: string[];
   /** Parts of all artifact chunks, in order, without the parts that a last chunk repeats. */

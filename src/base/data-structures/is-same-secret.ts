@@ -1,9 +1,6 @@
 import { computeSha256Hex } from "./sha-256.ts";
 
-/**
- * Returns true if two secrets are equal. Compares digests, which have the same length, so that the time does not depend on
- * the texts.
- */
+/** Returns true if two secrets are equal. Compares their digests in constant time. */
 export function isSameSecret(given: string, expected: string): boolean {
   const [a, b] = [computeSha256Hex(given), computeSha256Hex(expected)];
   let difference = 0;

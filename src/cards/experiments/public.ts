@@ -1,4 +1,4 @@
-/** What package entries export of this folder. `index.ts` adds what only other folders use. */
+/** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
 export { A2AVisualizer, saveCardVisualization } from "./card-visualization-text-file.ts";
 export { openCassetteFile } from "./cassette-file.ts";
 export { selectDatasetSamples, type Dataset, readDataset, readQuestions } from "./data/index.ts";

@@ -1,4 +1,4 @@
-/** What package entries export of this folder. `index.ts` adds what only other folders use. */
+/** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
 export type { ModelReply, ModelRequest, StructuredModelInput, RoleModel } from "./role-model.ts";
 export { type ContextDocument, createTaskContextFromDocuments } from "./context-documents.ts";
 export type {

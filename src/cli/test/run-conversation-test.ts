@@ -7,7 +7,7 @@ export interface TestResult {
   readonly name: string;
   /** Milliseconds. */
   readonly durationMs: number;
-  /** What differed from the expectations. The test has passed if the list is empty. */
+  /** The differences from the expectations. The test has passed if the list is empty. */
   readonly failures: readonly string[];
   /** The averages of an eval case by metric. */
   readonly scores?: Readonly<Record<string, number>>;

@@ -8,7 +8,7 @@ const FIRST_POLL_DELAY_MS = 100;
 const MAX_POLL_DELAY_MS = 5_000;
 
 /** Options of `pollTask`. */
-export interface PollOptions {
+interface PollOptions {
   readonly signal: AbortSignal | undefined;
   /** Attempts and delays while the agent is unreachable or overloaded. */
   readonly reconnect?: RetryOptions;

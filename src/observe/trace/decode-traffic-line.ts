@@ -3,8 +3,8 @@ import { findTrafficLineViolation, isTrafficLineKind } from "./traffic-line-rule
 import type { TrafficLine } from "./traffic-line-types.ts";
 
 /**
- * A decoded line of a record file. `other` is a line of another format or of a later version, such as a message card.
- * `unreadable` is a torn or invalid line, with the reason.
+ * A decoded line of a record file. `other` is a line of another format, of a later version, or of a run that an earlier
+ * version recorded. `unreadable` is a torn or invalid line, with the reason.
  */
 export type DecodedTrafficLine =
   | { readonly type: "traffic"; readonly line: TrafficLine }

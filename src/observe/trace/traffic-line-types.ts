@@ -11,7 +11,8 @@ export type TrafficLineInput = OmitFromEach<Exclude<TrafficLine, WriterLine | Lo
 
 /**
  * A line of a traffic record, which is an append-only JSON Lines file. Servers, clients, and the tap write the same
- * format. A run of the card protocol is a record with the lines `run`, `card`, `score`, `skip`, and `end`. Readers ignore unknown members and lines with an unknown `v` or `kind`.
+ * format. A run of the card protocol is a record with the lines `run`, `card`, `score`, `skip`, and `end`. Readers ignore
+ * unknown members and lines with an unknown `v` or `kind`.
  */
 export type TrafficLine =
   | WriterLine

@@ -1,7 +1,6 @@
 import type { Caller } from "../../engine/index.ts";
 import type { SecurityScheme } from "../../protocol/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
-import { hash, randomBytes } from "node:crypto";
 
 /**
  * The part of an HTTP request that an `authenticate` function receives. The header `cookie` contains all
@@ -95,14 +94,4 @@ export function getAuthorizationCredentials({ header }: AuthRequest, scheme: str
 export function createBearerChallenge(scopes: readonly string[]): AuthScheme["buildChallenge"] {
   const scope = scopes.length > 0 ? `, scope="${scopes.join(" ")}"` : "";
   return (fault) => `Bearer ${REALM}${fault ? `, error="${fault}"` : ""}${scope}`;
-}
-
-const PROCESS_SALT = randomBytes(32).toString("base64");
-
-/**
- * Returns a salted digest of a secret. One random salt is used for all secrets in this process. Without the
- * salt, an attacker could choose the first bytes of a digest and use a timing attack on lookups by digest.
- */
-export function computeSaltedDigest(secret: string): string {
-  return hash("sha256", PROCESS_SALT + secret, "base64");
 }

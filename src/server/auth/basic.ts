@@ -1,7 +1,6 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { systemClock, type Caller } from "../../engine/index.ts";
 import {
-  computeSaltedDigest,
   getAuthorizationCredentials,
   assertValidScopes,
   REALM,
@@ -9,6 +8,7 @@ import {
   authorizeScopes,
   type AuthScheme,
 } from "./auth-scheme.ts";
+import { computeSaltedDigest } from "./salted-digest.ts";
 import { PasswordCheckQueue, WrongPasswordPenalties } from "./password-check-queue.ts";
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 

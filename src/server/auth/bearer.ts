@@ -1,7 +1,6 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { Caller } from "../../engine/index.ts";
 import {
-  computeSaltedDigest,
   getAuthorizationCredentials,
   createBearerChallenge,
   assertValidScopes,
@@ -12,6 +11,7 @@ import {
   type AuthResult,
   type CallerIdentity,
 } from "./auth-scheme.ts";
+import { computeSaltedDigest } from "./salted-digest.ts";
 
 /** Options for `bearer`. */
 export interface BearerOptions {

@@ -1,6 +1,6 @@
 import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import { FairTurnQueue, FairShareLedger, type FairShareRefusal } from "../../base/data-structures/index.ts";
+import { FairTurnQueue, FairShareLedger } from "../../base/data-structures/index.ts";
 import type { Caller, Subscription } from "../../engine/index.ts";
 import type {
   GrpcResponseOrFailure,
@@ -16,19 +16,13 @@ import {
   type JsonObject,
   type StreamingOperation,
 } from "../../protocol/index.ts";
-import {
-  negotiateVersion,
-  toGrpcError,
-  type PeerLeniency,
-  type ProtoDialect,
-  type ProtocolVersion,
-} from "../../wire/index.ts";
+import { toGrpcError, type PeerLeniency, type ProtoDialect, type ProtocolVersion } from "../../wire/index.ts";
 import { authenticateCaller } from "../auth/authenticator.ts";
 import { createConnectionGuard } from "../guarded-http-server.ts";
-import type { ByteAccount } from "../byte-ledger/byte-ledger.ts";
-import type { ClientCertificate, RequestMetadata } from "../http-exchange.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
 import { buildErrorHeaders } from "./request-pipeline.ts";
+import { GrpcCallAccount, type OpenCalls } from "./grpc-call-account.ts";
+import { decodeRequest, GrpcRequest, negotiateCallVersion } from "./grpc-request.ts";
 import { createStreamInterruptedError, SERVER_CLOSED_STREAM } from "./event-stream.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 import { reportRequest } from "../instrument/operation-watch.ts";
@@ -185,7 +179,7 @@ function selectProtoDialect(call: GrpcServerCall, leniency: PeerLeniency): Proto
     : v0_3.selectProtoDialect(call.header("user-agent"), leniency);
 }
 
-/** What is known about a call when it fails. */
+/** The state of a call, for the report of its failure. */
 interface CallProgress {
   caller?: Caller;
   /** Whether the request has been decoded, so that the traffic record contains the operation. */
@@ -358,48 +352,6 @@ class GrpcCallDispatcher {
   }
 }
 
-/** The metadata of a gRPC call, as the server sees the metadata of an HTTP request. */
-class GrpcRequest implements RequestMetadata {
-  readonly method = "POST";
-  readonly query = "";
-  readonly path: string;
-  readonly remoteAddress: string | undefined;
-  readonly byteAccount: ByteAccount;
-  readonly #call: GrpcServerCall;
-  readonly #publicUrl: string | undefined;
-  readonly #httpPort: number;
-
-  constructor(
-    call: GrpcServerCall,
-    byteAccount: ByteAccount,
-    publicUrl: string | undefined,
-    httpPort: number,
-  ) {
-    this.path = call.method.path;
-    this.remoteAddress = call.remoteAddress;
-    this.byteAccount = byteAccount;
-    this.#call = call;
-    this.#publicUrl = publicUrl;
-    this.#httpPort = httpPort;
-  }
-
-  header(name: string): string | undefined {
-    return this.#call.header(name);
-  }
-
-  certificate(): ClientCertificate | undefined {
-    return this.#call.certificate();
-  }
-
-  /** HTTP origin of this server for the client. */
-  get origin(): string {
-    if (this.#publicUrl !== undefined) return this.#publicUrl;
-    const host = `http://${this.header("host") ?? ""}`;
-    const { hostname } = new URL(URL.canParse(host) ? host : "http://127.0.0.1");
-    return `http://${hostname}:${this.#httpPort}`;
-  }
-}
-
 /**
  * Returns the gRPC interfaces of one A2A version. A2A 0.3 interfaces cannot contain a tenant. If a tenant is
  * required, the result for A2A 0.3 is therefore empty.
@@ -420,108 +372,4 @@ function buildGrpcInterfaces(
  */
 function formatAgentSelectingTenant({ id }: ServedAgent, tenant: string | undefined): string {
   return tenant ? `${id}/${tenant}` : id;
-}
-
-/**
- * Returns the A2A version of a gRPC call. The name of the gRPC service determines the version. Throws an
- * error if the metadata of the gRPC call specifies a different version (A2A §3.6.2).
- */
-function negotiateCallVersion(call: GrpcServerCall): ProtocolVersion {
-  const { version } = call.service;
-  return negotiateVersion({
-    header: call.header("a2a-version"),
-    query: null,
-    supported: [version],
-    whenMissing: "infer",
-    inferredVersion: version,
-  });
-}
-
-/** A member of a `Struct` is two JSON values, and four fields: the member, its name, its value, and the value's kind. */
-const PROTO_FIELDS_PER_JSON_VALUE = 2;
-
-function decodeRequest(
-  { request }: GrpcServerCall["method"],
-  requestBytes: Uint8Array,
-  maxJsonValues: number,
-): JsonObject {
-  try {
-    return request.decode(requestBytes, maxJsonValues * PROTO_FIELDS_PER_JSON_VALUE);
-  } catch (cause) {
-    if (cause instanceof A2AError) throw cause;
-    const why = cause instanceof Error ? cause.message : "unknown";
-    const text = `The request is not a ${request.name} message (${why}); encode it with the a2a.proto of the specification.`;
-    throw new A2AError("PARSE_ERROR", text, { cause });
-  }
-}
-
-/**
- * Bytes that an address must have free to start a call. HTTP/2 accepts 32 KiB of a message before the server reads
- * the message.
- */
-const UNREAD_REQUEST_BYTES = 32 * 1024;
-
-/** The calls that all clients of a gRPC listener have open. */
-interface OpenCalls {
-  readonly shares: FairShareLedger;
-  /** Capacity of `shares`, the option `calls`. */
-  readonly maxCalls: number;
-}
-
-/**
- * Accounts for one gRPC call: for the remote address until the call is authenticated, and then for its caller. The
- * methods throw RESOURCE_EXHAUSTED if the share of the holder is used up.
- */
-class GrpcCallAccount {
-  readonly byteAccount: ByteAccount;
-  readonly #openCalls: OpenCalls;
-  #callHolder: string | undefined;
-
-  constructor(byteAccount: ByteAccount, openCalls: OpenCalls) {
-    this.byteAccount = byteAccount;
-    this.#openCalls = openCalls;
-  }
-
-  /** Starts to account for the call, before anything else happens. */
-  open(): void {
-    const { holderKey } = this.byteAccount;
-    const refusal = this.#openCalls.shares.reserve(holderKey, 1);
-    if (refusal !== undefined) throw this.#createRefusal(refusal);
-    this.#callHolder = holderKey;
-    this.byteAccount.reserveBodyBytes(UNREAD_REQUEST_BYTES);
-  }
-
-  /** Makes an authenticated caller the holder. Anonymous callers stay represented by the remote address. */
-  assignToCaller(caller: Caller): void {
-    if (caller.principal === "") return;
-    this.#releaseCall();
-    this.byteAccount.releaseBodyBytes();
-    this.byteAccount.assignToCaller(caller);
-    this.open();
-  }
-
-  /** Replaces the number of bytes that are written to a stream and not yet taken by the client. */
-  reserveUnreadBytes(bytes: number): void {
-    if (!this.byteAccount.tryReservePendingBytes(bytes)) throw this.byteAccount.createRefusal("responses");
-  }
-
-  /** Returns everything. */
-  close(): void {
-    this.#releaseCall();
-    this.byteAccount.close();
-  }
-
-  #releaseCall(): void {
-    if (this.#callHolder !== undefined) this.#openCalls.shares.release(this.#callHolder, 1);
-    this.#callHolder = undefined;
-  }
-
-  #createRefusal(refusal: FairShareRefusal): A2AError {
-    const { caller } = this.byteAccount.holder;
-    const whose =
-      refusal === "capacity" ? "All clients have" : caller ? "This caller has" : "This remote address has";
-    const limit = this.#openCalls.maxCalls.toLocaleString("en");
-    const text = `${whose} too many open gRPC calls ("grpc.calls" of listen is ${limit}, shared fairly); end some calls, and try again in a second.`;
-    return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
-  }
 }

@@ -325,7 +325,7 @@ type OperationParams = Operations[OperationName]["params"];
  * version of Colloquy may contain long ids of contexts and webhooks. Operations that only find a context or a
  * webhook therefore accept every id.
  */
-export function assertValidIds(operation: OperationName, params: OperationParams): void {
+function assertValidIds(operation: OperationName, params: OperationParams): void {
   const violations: FieldViolation[] = [];
   const check = (field: string, id: string | undefined): void => {
     const description = id === undefined ? undefined : findIdViolation(id);

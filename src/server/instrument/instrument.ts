@@ -9,7 +9,6 @@ import {
 import { resolveObserver } from "../../observe/logging/index.ts";
 import type { CardOfSpan } from "../../observe/telemetry/index.ts";
 import type { OpenTrafficRecord } from "../../observe/trace/recording/index.ts";
-import { getHttpAndGrpcErrorStatus } from "../../wire/index.ts";
 import type { ServerStore } from "../resolve-store.ts";
 import type { ServerAddress } from "../server-interface.ts";
 import type { ServerOptions } from "../server-options.ts";
@@ -141,10 +140,7 @@ class TrafficRecording implements OperationWatcher {
   async open(agents: readonly RecordedAgent[]): Promise<void> {
     if (this.#recorder) return;
     const { ServerTrafficRecorder } = await import("./traffic-recorder.ts");
-    const recorder = new ServerTrafficRecorder(
-      this.writer,
-      (reason) => getHttpAndGrpcErrorStatus(reason, "1.0.1").http,
-    );
+    const recorder = new ServerTrafficRecorder(this.writer);
     this.#recorder = recorder;
     for (const { id, url, loadDescription } of agents) void recorder.addAgent(id, url, loadDescription);
   }

@@ -1,4 +1,4 @@
-import { type Server as HttpServer, createServer, type Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Engine, Observer, RunTracing, StoreGauges } from "../../engine/index.ts";
@@ -78,7 +78,7 @@ export class NodeTelemetry implements ServerTelemetry {
   readonly #registry: MetricRegistry | undefined;
   readonly #findAgentName: (agentId: string) => string;
   #eventLoopDelay: ReturnType<typeof monitorEventLoopDelay> | undefined;
-  #listener: HttpServer | undefined;
+  #listener: Server | undefined;
   #otlpExport: RunningOtlpExport | undefined;
   #stopErrorReports: (() => void) | undefined;
 
@@ -174,11 +174,7 @@ export class NodeTelemetry implements ServerTelemetry {
 }
 
 /** Replies to `GET /metrics` with the metrics in the format of Prometheus. */
-export function handleMetricsRequest(
-  request: HttpRequest,
-  token: string,
-  registry: MetricRegistry,
-): HttpReply {
+function handleMetricsRequest(request: HttpRequest, token: string, registry: MetricRegistry): HttpReply {
   assertHttpMethodAllowed(request, ["GET", "HEAD"]);
   if (!isSameSecret(request.header("authorization") ?? "", `Bearer ${token}`))
     throw new A2AError(

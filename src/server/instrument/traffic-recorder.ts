@@ -6,13 +6,13 @@ import {
   getEventTaskState,
   isInterrupted,
   isTerminal,
-  type ErrorReason,
   type JsonObject,
   type LogEvent,
   type TaskState,
 } from "../../protocol/index.ts";
 import { findRequestIds, findResultTask, type StreamEndLine } from "../../observe/trace/index.ts";
 import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
+import { getHttpAndGrpcErrorStatus } from "../../wire/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 import type { OperationEnd, OperationWatch, RefusedRequest, StartedOperation } from "./operation-watch.ts";
 
@@ -24,12 +24,9 @@ export class ServerTrafficRecorder {
   readonly #writer: TrafficWriter;
   readonly #agentNames = new Map<string, string>();
   readonly #refusals: RefusalRecorder;
-  readonly #getErrorStatus: (reason: ErrorReason) => number;
 
-  /** `getErrorStatus` returns the HTTP status of an error. */
-  constructor(writer: TrafficWriter, getErrorStatus: (reason: ErrorReason) => number) {
+  constructor(writer: TrafficWriter) {
     this.#writer = writer;
-    this.#getErrorStatus = getErrorStatus;
     this.#refusals = new RefusalRecorder(writer, (agentId) => this.#getAgentName(agentId));
   }
 
@@ -103,7 +100,7 @@ export class ServerTrafficRecorder {
         if (stream) return stream.recordEnd(end);
         if (end.error === undefined) return;
         const { reason, message } = A2AError.from(end.error);
-        writeResponse(this.#getErrorStatus(reason), { error: `${reason}: ${message}` });
+        writeResponse(getHttpAndGrpcErrorStatus(reason, "1.0.1").http, { error: `${reason}: ${message}` });
       },
     };
   }

@@ -36,7 +36,7 @@ const OPERATIONS_BY_PATH: Readonly<Record<string, MaintenanceOperation>> = {
 };
 
 /** Returns the path of the file with the `MaintenanceAddress` of the store's server. */
-export function getMaintenanceAddressPath(storeFile: string): string {
+function getMaintenanceAddressPath(storeFile: string): string {
   return `${storeFile}-maintenance`;
 }
 

@@ -1,13 +1,12 @@
 import type { Agent } from "../../engine/index.ts";
 import type { RetentionOptions } from "../../stores/retention/index.ts";
 import { redactUserInfo } from "../../observe/logging/index.ts";
-import { resolveStore, type StoreOption } from "../resolve-store.ts";
+import { resolveStore, type ServerStore, type StoreOption } from "../resolve-store.ts";
 import type { Server } from "../server-interface.ts";
 import type { ServerOptions } from "../server-options.ts";
 import type { ServerListener, ServerPlatform } from "../server-platform.ts";
 import { createServerOnPlatform } from "../server.ts";
 import { createRunTracing } from "../instrument/create-run-tracing.ts";
-import type { ServerStore } from "../resolve-store.ts";
 
 /** Continues the traces of callers, without spans and metrics. Only Node.js, Bun, and Deno have tracers that record. */
 const createPortableTelemetry: ServerPlatform["createTelemetry"] = ({

@@ -7,7 +7,7 @@ import {
   type PushStore,
   type WebhookValidator,
 } from "../../webhooks/index.ts";
-import { assertKnownPushOptions, type PushOptions } from "../server-options.ts";
+import type { PushOptions } from "../server-options.ts";
 import { WebhookUrlGuard } from "./webhook-url-guard.ts";
 import { PushSigner, type NotificationSignFunction } from "./push-signer.ts";
 
@@ -19,7 +19,7 @@ export interface PushService extends EnginePushOptions {
 }
 
 /** The parts of a push service that depend on the runtime. */
-export interface PushTransport {
+interface PushTransport {
   readonly deliver: NotificationSender;
   readonly validateWebhook: WebhookValidator;
   /** Closes all idle connections. */
@@ -27,7 +27,7 @@ export interface PushTransport {
 }
 
 /** The options of a sender, with the default values of `PushOptions`. */
-export interface PushTransportOptions {
+interface PushTransportOptions {
   readonly timeoutMs: number;
   readonly challenge: boolean;
   readonly sign: NotificationSignFunction | undefined;
@@ -45,7 +45,6 @@ export function assemblePushService(
 ): PushService | undefined {
   const { pushStore } = store;
   if (options === false || !pushStore) return undefined;
-  assertKnownPushOptions(options);
   const {
     signing,
     redactSecrets = false,

@@ -108,7 +108,7 @@ const SHARED_SECRET_ALGORITHM = "HS256";
 const MIN_SECRET_BYTES = 32;
 
 /** Secrets that sign and verify tokens of one app. The first secret signs, and all secrets verify. */
-export type SharedSecrets = readonly [Uint8Array, ...Uint8Array[]];
+type SharedSecrets = readonly [Uint8Array, ...Uint8Array[]];
 
 /** Converts secrets to bytes. Throws an error if there is no secret, or if a secret is too short. */
 export function importSharedSecrets(secret: string | readonly string[]): SharedSecrets {
