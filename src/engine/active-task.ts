@@ -470,6 +470,8 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
     if (this.#failure) return void this.#releaseLeaseAfterAgentEnd();
     const failure = createCommitFailedError(this.taskId, cause);
     this.#failure = failure;
+    // A refused append has not incremented the epoch.
+    if (!(cause instanceof Error) && this.#currentCommit?.append.incrementsEpoch) this.#epoch--;
     this.#currentCommit?.changes.reject(failure);
     this.#currentCommit = undefined;
     this.#changes?.reject(failure);
@@ -489,20 +491,31 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
   }
 
   /** Releases the lease once the agent has stopped, so that a recovered turn does not overlap with its agent. */
-  async #releaseLeaseAfterAgentEnd(): Promise<void> {
-    const { clock, cancelGraceMs, releaseLease } = this.#context;
+  #releaseLeaseAfterAgentEnd(): Promise<void> {
+    return this.#callAfterAgentEnd(() => this.#context.releaseLease(this.lease));
+  }
+
+  /** Calls `callback` once the agent has stopped, or has ignored the signal to stop for `cancelGraceMs`. */
+  async #callAfterAgentEnd(callback: () => void): Promise<void> {
+    const { clock, cancelGraceMs } = this.#context;
     const graceEnd = new Deferred();
     const cancelTimer = clock.schedule(cancelGraceMs, () => graceEnd.resolve());
     await Promise.race([this.#lastTurn?.agentEnd, graceEnd.promise]);
     cancelTimer();
-    releaseLease(this.lease);
+    callback();
+  }
+
+  /** Stops the agent of a task that other nodes have continued since. Resolves once the agent has stopped. */
+  async abandonOutdated(): Promise<void> {
+    this.onCommitFailed("conflict", true);
+    await this.#callAfterAgentEnd(() => {});
   }
 
   // ── The running turn in the store ──────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Appends under a new lease, which this node has claimed. The store has a running turn for every claimed task, also if
-   * this node has loaded the task before that turn. `turn` is the persisted turn of the store.
+   * Appends under a new lease, which this node has claimed. The store has a running turn for every claimed task. `turn`
+   * is the persisted turn of the store.
    */
   adoptLease({ epoch, turn }: TaskLease & { readonly turn?: TurnRestartData }): void {
     this.#epoch = epoch;

@@ -45,7 +45,7 @@ export async function settleClaimedTask(
   isStoreFailure: boolean,
   context: SettlementDependencies,
 ): Promise<void> {
-  const task = await context.tasks.open(claimed.scope, claimed.taskId, "recovery");
+  const task = await openClaimedTask(claimed, context.tasks);
   if (!task) return;
   try {
     task.adoptLease(claimed);
@@ -71,6 +71,21 @@ export async function settleClaimedTask(
   } finally {
     task.release();
   }
+}
+
+/**
+ * Opens the task with the last event of the log. Stops the agent of an earlier turn, which can still run after it has
+ * asked its user, although other nodes have continued the task.
+ */
+async function openClaimedTask(
+  { scope, taskId, seq }: ClaimedTask,
+  tasks: TaskRegistry,
+): Promise<ActiveTask | undefined> {
+  const task = await tasks.open(scope, taskId, "recovery");
+  if (!task || task.seq === seq) return task;
+  await task.abandonOutdated();
+  task.release();
+  return await tasks.open(scope, taskId, "recovery");
 }
 
 /** Starts the task's turn again, or returns the reason why the task must fail instead. */

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
+import { Deferred } from "../../base/data-structures/index.ts";
+import { createNodeCooperation } from "../../cluster/index.ts";
+import {
+  alice,
+  createEngineFixture,
+  createTestChunkEvent,
+  createTestSendMessageRequest,
+  FakeClock,
+  getTestResponseTask,
+  inputRequiredTestEvent,
+  ScriptedAgent,
+  type EngineFixture,
+} from "../../engine/engine.fixture.ts";
+import { getText } from "../../protocol/index.ts";
+import { runTestSql } from "./postgres-server.fixture.ts";
+import { PostgresStore } from "./postgres-store.ts";
+import type { PostgresTaskLeases } from "./postgres-task-leases.ts";
+
+const { url, reason } = await findTestDatabase();
+
+describe.skipIf(reason)("a lease that no agent of its node uses", () => {
+  let stores: PostgresStore[];
+
+  beforeEach(async () => {
+    stores = [new PostgresStore(url), new PostgresStore(url)];
+    await Promise.all(stores.map((store) => store.open()));
+    await runTestSql(url, "TRUNCATE colloquy.task CASCADE");
+  });
+  afterEach(() => Promise.all(stores.map((store) => store.close())));
+
+  async function createNode(store: PostgresStore, whileWorking?: "queue"): Promise<EngineFixture> {
+    const clock = new FakeClock();
+    const nodeCooperation = createNodeCooperation({ store, clock });
+    const agent = new ScriptedAgent({ afterRestart: "restart", ...(whileWorking && { whileWorking }) });
+    const node = createEngineFixture({ store, clock, agent, nodeCooperation, cancelGraceMs: 1000 });
+    await node.engine.open();
+    return node;
+  }
+
+  it("is used for the recovery of a turn, although an agent of an earlier turn still runs [E17, E21]", async () => {
+    const [store, otherStore] = stores as [PostgresStore, PostgresStore];
+    const node = await createNode(store);
+    const configuration = { returnImmediately: true };
+    const first = await node.engine.sendMessage(
+      createTestSendMessageRequest("one", { configuration }),
+      alice,
+    );
+    const { id: taskId } = getTestResponseTask(first);
+    const lingering = await node.agent.waitForRun(0);
+    lingering.emit(inputRequiredTestEvent);
+    const scope = { ...alice, agent: "puppet" };
+    await expect.poll(() => store.load(scope, taskId)).toMatchObject({ awaitsRecovery: false, seq: 2 });
+
+    const other = await createNode(otherStore);
+    await other.engine.sendMessage(createTestSendMessageRequest("two", { taskId, configuration }), alice);
+    await other.agent.waitForRun(0);
+    const { node: deadNode } = otherStore.turns as PostgresTaskLeases;
+    await runTestSql(url, `DELETE FROM colloquy.node WHERE id = '${deadNode}'`);
+
+    await expect
+      .poll(() => {
+        node.clock.advance(1000);
+        return node.agent.runs.length;
+      })
+      .toBe(2);
+    expect(lingering.run.signal.aborted).toBe(true);
+    const recovered = await node.agent.waitForRun(1);
+    expect(getText(recovered.run.message.parts)).toBe("two");
+    expect(recovered.run.attempt).toBe(2);
+    recovered.end();
+    await expect
+      .poll(async () => (await node.engine.getTask({ id: taskId }, alice)).status.state)
+      .toBe("TASK_STATE_COMPLETED");
+    expect(node.errors).toEqual([]);
+  });
+
+  it("is released after the store has refused the append that would have ended it [E17, E21]", async () => {
+    const [store] = stores as [PostgresStore, PostgresStore];
+    const commit = store.commit.bind(store);
+    let hasRefused = false;
+    const gate = new Deferred();
+    store.commit = async (batch) => {
+      if (batch.some(({ events }) => events.some(({ event }) => "artifactUpdate" in event)))
+        await gate.promise;
+      const isEndWithQueuedTurn = batch.some(
+        (append) => append.queueChange && append.hasRunningTurn === false,
+      );
+      if (hasRefused || !isEndWithQueuedTurn) return await commit(batch);
+      hasRefused = true;
+      return batch.map(() => "duplicate-message" as const);
+    };
+    const node = await createNode(store, "queue");
+    const configuration = { returnImmediately: true };
+    const first = await node.engine.sendMessage(
+      createTestSendMessageRequest("one", { configuration }),
+      alice,
+    );
+    const { id: taskId } = getTestResponseTask(first);
+    const run = await node.agent.waitForRun(0);
+    // The next append contains the queued message and the end of the turn.
+    run.emit(createTestChunkEvent("a", false));
+    const second = node.engine.sendMessage(
+      createTestSendMessageRequest("two", { taskId, configuration }),
+      alice,
+    );
+    await expect.poll(() => node.engine.waitingTurnCounts.task).toBe(1);
+    run.emit(inputRequiredTestEvent);
+    await expect.poll(() => run.pulledCount).toBe(2);
+    gate.resolve();
+    await second.catch(() => {});
+    await expect
+      .poll(() => {
+        node.clock.advance(100);
+        return node.agent.runs.length;
+      })
+      .toBe(2);
+    expect(hasRefused).toBe(true);
+    const recovered = await node.agent.waitForRun(1);
+    expect(getText(recovered.run.message.parts)).toBe("one");
+    recovered.end();
+  });
+});
