@@ -236,6 +236,32 @@ describe("the recovery of tasks", () => {
     expect([...released].toSorted()).toEqual(agent.runs.map(({ run }) => run.taskId).toSorted());
   });
 
+  it("releases and recovers the other tasks if the release of one task always fails [E17, E21]", async () => {
+    const store = new OutageStore();
+    const release = store.turns.release.bind(store.turns);
+    let refused: string | undefined;
+    store.turns.release = async (lease) => {
+      refused ??= lease.taskId;
+      if (lease.taskId === refused) throw new Error("The row is damaged.");
+      await release(lease);
+    };
+    const { engine, agent, clock } = createEngineFixture({ store });
+    await engine.open();
+    for (let task = 0; task < 4; task++)
+      void engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
+    await agent.waitForRun(3);
+    await flushEventLoopForTest();
+    store.isDown = true;
+    for (const run of agent.runs) endOnAbort(run).emit(createTestChunkEvent("lost"));
+    await advanceInSteps(clock, 5000);
+    store.isDown = false;
+    await advanceInSteps(clock, 5000);
+    const others = agent.runs.map(({ run }) => run.taskId).filter((taskId) => taskId !== refused);
+    expect(others).toHaveLength(3);
+    for (const id of others)
+      expect((await engine.getTask({ id }, alice)).status.state).toBe("TASK_STATE_FAILED");
+  });
+
   it("does not disturb tasks whose turns are running [E17]", async () => {
     const fixture = createEngineFixture();
     const { engine, agent, clock } = fixture;

@@ -154,19 +154,31 @@ export class TaskRecovery {
     return this.#currentRelease;
   }
 
+  /** Tries each release, so that no task waits for another one. Keeps the failed ones for the next call. */
   async #releaseLeases(): Promise<void> {
+    const failed: LeaseToRelease[] = [];
+    let failure: unknown;
+    while (this.#leasesToRelease.length > 0) {
+      const releases = this.#leasesToRelease.splice(0).map((entry) =>
+        this.#release(entry).catch((error: unknown) => {
+          failed.push(entry);
+          failure = error;
+        }),
+      );
+      await Promise.all(releases);
+    }
+    this.#leasesToRelease.push(...failed);
+    if (failed.length > 0) throw failure;
+  }
+
+  async #release({ lease, handover, waitsForRoom = false }: LeaseToRelease): Promise<void> {
     const { store, tasks } = this.#context;
-    for (let next = this.#leasesToRelease[0]; next; next = this.#leasesToRelease[0]) {
-      const { lease, handover, waitsForRoom = false } = next;
-      // If the store refused the start of the abandoned turn, a newer turn can hold the same lease.
-      if (!tasks.find(lease.scope, lease.taskId)?.mustKeepTurnInStore) {
-        if (handover) await store.commit([handover]);
-        else {
-          await this.#leases.release(lease);
-          if (!waitsForRoom) this.#lostTaskIds.add(lease.taskId);
-        }
-      }
-      this.#leasesToRelease.shift();
+    // If the store refused the start of the abandoned turn, a newer turn can hold the same lease.
+    if (tasks.find(lease.scope, lease.taskId)?.mustKeepTurnInStore) return;
+    if (handover) await store.commit([handover]);
+    else {
+      await this.#leases.release(lease);
+      if (!waitsForRoom) this.#lostTaskIds.add(lease.taskId);
     }
   }
 
@@ -226,9 +238,11 @@ export class TaskRecovery {
 
   async #recoverAllAndReport(): Promise<void> {
     try {
-      await this.releaseAbandonedLeases();
+      const release = this.releaseAbandonedLeases();
+      await release.catch(() => {});
       await this.#abandonLostTasks();
       if (this.#context.startsTurns()) await this.#startAllTurns();
+      await release;
       this.#failedPasses = 0;
       this.#lostTaskIds.clear();
     } catch (error) {

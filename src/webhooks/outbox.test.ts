@@ -262,6 +262,45 @@ describe("the outbox", () => {
     expect(searches).toBe(searchesUntilSuccess);
   });
 
+  it("reports an outage of the store once for all tasks, also without webhooks", async () => {
+    const clock = new FakeClock();
+    const store = new RecordingStore();
+    let isDown = true;
+    let claims = 0;
+    const claim = store.pushStore.claim.bind(store.pushStore);
+    store.pushStore.claim = async (...args) => {
+      claims++;
+      if (isDown) throw new Error("the database is down");
+      return await claim(...args);
+    };
+    const claimDue = store.pushStore.claimDue.bind(store.pushStore);
+    store.pushStore.claimDue = (query) =>
+      isDown ? Promise.reject(new Error("the database is down")) : claimDue(query);
+    const errors: unknown[] = [];
+    const it = createOutboxFixture(
+      { observer: { onError: ({ error }) => errors.push(error) } },
+      { store, clock },
+    );
+    for (const taskId of ["a", "b", "c"]) {
+      const scope = createTestTaskScopeForCaller(alice);
+      it.outbox.notifyCommit({ scope, taskId, mayHaveWebhooks: true, isRunningInStore: true });
+    }
+    const wait = async (): Promise<void> => {
+      await flushEventLoopForTest();
+      clock.advance(1000);
+      await flushEventLoopForTest();
+    };
+    for (let second = 0; second < 5; second++) await wait();
+    expect(claims).toBeGreaterThan(12);
+    expect(errors).toHaveLength(1);
+    isDown = false;
+    await wait();
+    const claimsUntilSuccess = claims;
+    for (let second = 0; second < 5; second++) await wait();
+    expect(claims).toBe(claimsUntilSuccess);
+    expect(errors).toHaveLength(1);
+  });
+
   it("retries progress that the store rejected", async () => {
     const it = createOutboxFixture();
     const { run } = await startTask(it);

@@ -137,7 +137,8 @@ export class Outbox implements PushOutbox {
   #cancelSaveTimer: (() => void) | undefined;
   #cancelPoll: () => void = () => {};
   #cancelSearchRetry: (() => void) | undefined;
-  #hasSearchFailed = false;
+  /** True from the first failure of a statement until a statement succeeds, so that an outage is reported once. */
+  #hasStoreFailed = false;
   #retryTimer: { readonly at: number; readonly cancel: () => void } | undefined;
   /** Counts queued and running deliveries, and running claims. */
   readonly #waitGroup = new RunningOperationCounter();
@@ -270,7 +271,10 @@ export class Outbox implements PushOutbox {
     return Math.floor(this.#timeOffset + this.#clock.monotonic());
   }
 
-  #reportError(error: unknown, taskId?: string): void {
+  /** Reports each outage of the store once. */
+  #reportStoreFailure(error: unknown, taskId?: string): void {
+    if (this.#hasStoreFailed) return;
+    this.#hasStoreFailed = true;
     this.#observer.onError?.({ where: "push", error, ...(taskId === undefined ? {} : { taskId }) });
   }
 
@@ -305,6 +309,7 @@ export class Outbox implements PushOutbox {
         claim.mustRepeat = false;
         return this.#pushStore.claim(scope, taskId, this.#now());
       });
+      this.#hasStoreFailed = false;
       this.#claims.delete(key);
       this.#startDeliveries(webhooks);
       const { task, isAfterCommit, mustRepeat } = claim;
@@ -314,7 +319,7 @@ export class Outbox implements PushOutbox {
       else if (task && !mayNeedMore && !claimed) task.mayHaveWebhooks = false;
     } catch (error) {
       this.#claims.delete(key);
-      this.#reportError(error, taskId);
+      this.#reportStoreFailure(error, taskId);
       if (!this.#isClosing)
         this.#clock.schedule(STORE_RETRY_MS, () =>
           this.#claim(scope, taskId, claim.task, claim.isAfterCommit),
@@ -364,11 +369,9 @@ export class Outbox implements PushOutbox {
       const { count, nextAt } = await this.#pushStore.findRetries(this.#now());
       this.#retryCount = count;
       if (nextAt !== undefined) this.#scheduleRetrySearch(nextAt);
-      this.#hasSearchFailed = false;
+      this.#hasStoreFailed = false;
     } catch (error) {
-      // Reports each outage of the store once.
-      if (!this.#hasSearchFailed) this.#reportError(error);
-      this.#hasSearchFailed = true;
+      this.#reportStoreFailure(error);
       if (!this.#isClosing)
         this.#cancelSearchRetry ??= this.#clock.schedule(STORE_RETRY_MS, () => {
           this.#cancelSearchRetry = undefined;
@@ -508,7 +511,7 @@ export class Outbox implements PushOutbox {
         isHeld: () => this.#isHeld(delivery),
       });
     } catch (error) {
-      this.#reportError(error, delivery.webhook.taskId);
+      this.#reportStoreFailure(error, delivery.webhook.taskId);
       return { ok: false, reason: "the task store is not available" };
     }
   }
@@ -677,11 +680,11 @@ export class Outbox implements PushOutbox {
       this.#isSaving = false;
       for (const delivery of deliveries) this.#unsaved.add(delivery);
       this.#refused.push(...refused);
-      this.#reportError(error);
+      this.#reportStoreFailure(error);
       this.#scheduleSave();
       return;
     }
-    this.#isSaving = false;
+    this.#isSaving = this.#hasStoreFailed = false;
     for (const [at, delivery] of deliveries.entries())
       this.#applySaved(delivery, progress[at] as WebhookProgress);
   }
