@@ -1,7 +1,7 @@
 /**
  * Measures the smallest lag of `remote-subscribe` on this machine, without Colloquy (docs/chaos.md):
  *
- *   node lab/chaos/remote-lag-floor.ts
+ *   node lab/chaos/remote-lag-floor.ts [measure INTERVAL_MS]
  *
  * A parent process with an IPC channel receives the figures as a message.
  *
@@ -19,20 +19,24 @@ import { readSseStream } from "../../test/support/raw-stream.ts";
 import { computePercentile } from "./percentile.ts";
 import { readMonotonicMs } from "./scripted-agents.ts";
 
-/** The smallest lag from the writer to the client, in milliseconds. */
-export interface RemoteLagFloor {
+/** The lag from the writer to the client, in milliseconds. */
+export interface RemoteLag {
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
 const TASKS = 100;
-const CHUNKS = 100;
-const INTERVAL_MS = 50;
+/** Time in milliseconds in which the chunks are measured. */
+const MEASURED_MS = 5000;
 /** Time in milliseconds in which all tasks start, as in `remote-subscribe`. */
 const START_MS = 1000;
 const WARM_UP_CHUNKS = 40;
 
-const [role, url = ""] = process.argv.slice(2);
+const [role, intervalText = "50", url = ""] = process.argv.slice(2);
+/** Time in milliseconds between two chunks of a task. */
+const INTERVAL_MS = Number(intervalText);
+const CHUNKS = MEASURED_MS / INTERVAL_MS;
+
 if (role === "writer") await runWriter();
 else if (role === "reader") await runReader();
 else await measureFloor();
@@ -47,7 +51,7 @@ async function measureFloor(): Promise<void> {
     );
     await client.end();
     const startChild = async (name: string): Promise<readonly [ChildProcess, unknown]> => {
-      const child = fork(import.meta.filename, [name, database.url]);
+      const child = fork(import.meta.filename, [name, intervalText, database.url]);
       children.push(child);
       const [message] = (await once(child, "message")) as [unknown];
       return [child, message];
@@ -59,7 +63,7 @@ async function measureFloor(): Promise<void> {
     );
     await startChild("writer");
     await Promise.all(streams);
-    const floor: RemoteLagFloor = {
+    const floor: RemoteLag = {
       p50Ms: computePercentile(lagsMs, 0.5),
       p99Ms: computePercentile(lagsMs, 0.99),
     };

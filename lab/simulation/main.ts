@@ -5,15 +5,18 @@
  *   npm run lab -- simulation --seed S --trace      prints every step of one simulation
  *   npm run lab -- simulation --mutants             counts the seeds until each planted mutant is noticed
  */
+import { on, once } from "node:events";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { isMainThread, type MessagePort, parentPort, Worker } from "node:worker_threads";
 import { findSeedsUntilNoticed, PLANTED_MUTANTS } from "./planted-mutants.ts";
 import { addTotals, formatTotals, NO_SEEDS, runSeeds, type SeedRange, type SeedTotals } from "./run-seeds.ts";
 import { shrinkSchedule } from "./shrink-schedule.ts";
 import { runSimulation } from "./simulation.ts";
 
-const SEEDS_PER_CHUNK = 250;
+const SEEDS_PER_CHUNK = 100;
+/** Size at which a garbage collection finds that most objects of past steps are unused. */
+const YOUNG_GENERATION_MB = 64;
 /** Number of broken simulations that are shrunk and printed. */
 const MAX_PRINTED = 3;
 
@@ -25,8 +28,10 @@ process.on("unhandledRejection", (error) => {
 });
 
 if (isMainThread) process.exitCode = (await main()) ? 0 : 1;
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
-else parentPort?.postMessage(await runSeeds(workerData as SeedRange));
+else
+  for await (const [range] of on(parentPort as MessagePort, "message"))
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
+    parentPort?.postMessage(await runSeeds(range as SeedRange));
 
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
@@ -74,13 +79,17 @@ async function runAllSeeds(range: SeedRange, processes: number): Promise<boolean
   const end = range.first + range.count;
   let totals = NO_SEEDS;
   const runChunks = async (): Promise<void> => {
+    const worker = new Worker(import.meta.filename, {
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    });
     while (next < end && totals.broken.length < MAX_PRINTED) {
       const first = next;
       next = Math.min(end, next + SEEDS_PER_CHUNK);
-      const part = await runInThread({ ...range, first, count: next - first });
+      const part = await runInWorker(worker, { ...range, first, count: next - first });
       totals = addTotals(totals, part);
       process.stderr.write(`\r${formatTotals(totals)} `);
     }
+    await worker.terminate();
   };
   await Promise.all(Array.from({ length: processes }, runChunks));
   process.stderr.write("\n");
@@ -95,10 +104,9 @@ async function runAllSeeds(range: SeedRange, processes: number): Promise<boolean
   return totals.broken.length === 0;
 }
 
-function runInThread(range: SeedRange): Promise<SeedTotals> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(import.meta.filename, { workerData: range });
-    worker.once("message", resolve);
-    worker.once("error", reject);
-  });
+async function runInWorker(worker: Worker, range: SeedRange): Promise<SeedTotals> {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
+  worker.postMessage(range);
+  const [totals] = await once(worker, "message");
+  return totals as SeedTotals;
 }

@@ -65,6 +65,8 @@ export interface SimulationSettings {
   readonly seed: number;
   readonly nodeCount: number;
   readonly leaseMs: number;
+  /** Time in milliseconds between two searches of a node for waiting turns. */
+  readonly waitingTurnPollMs: number;
   readonly queryTimeoutMs: number;
   readonly cancelGraceMs: number;
   readonly mergeChunks: boolean;
@@ -82,6 +84,9 @@ export function drawSettings(seed: number): SimulationSettings {
     seed,
     nodeCount: 2 + chance.below(3),
     leaseMs,
+    // Most steps are such searches, which find nothing. PostgreSQL is searched every 250 ms, and so are the seeds of
+    // earlier findings with this draw, so that they keep their schedules.
+    waitingTurnPollMs: new Chance(mixSeed(seed, 53)).pick([250, 2000, 2000, 2000]),
     queryTimeoutMs: chance.pick([1000, 5000, 30_000]),
     cancelGraceMs: chance.pick([500, 2000]),
     mergeChunks: chance.isTrue(0.7),

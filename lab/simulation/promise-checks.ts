@@ -248,6 +248,12 @@ export class PromiseChecks {
     return execution;
   }
 
+  /** Returns true if an agent has not ended on one of the nodes. */
+  hasRunningAgent(nodes: ReadonlySet<string>): boolean {
+    const executions = [...this.#executions.values()].flat();
+    return executions.some(({ node, isEnded }) => !isEnded && nodes.has(node));
+  }
+
   /** Checks an event that a reader has received. */
   checkReadEvent(taskId: string, { seq, jsonText }: LogEvent, isSnapshot: boolean): void {
     const logged = this.histories.get(taskId)?.events[seq - 1];

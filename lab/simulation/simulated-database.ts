@@ -201,11 +201,15 @@ export class SimulatedDatabase {
     which?: "lost" | "waiting",
   ): Promise<ClaimedTask[]> {
     const claimed: ClaimedTask[] = [];
+    const isWanted = (lease: LeaseRow): boolean =>
+      this.#isClaimable(node, lease) &&
+      (which === undefined || (which === "waiting") === (lease.node === undefined));
+    // Most claims find nothing.
+    if (![...this.#leases.values()].some(isWanted)) return claimed;
     for (const task of await this.tasks.listUnfinished()) {
       if (claimed.length === limit) break;
       const lease = this.#leases.get(toTaskKey(computeScopeKey(task.scope), task.taskId));
-      if (!lease || task.scope.agent !== agent || !this.#isClaimable(node, lease)) continue;
-      if (which !== undefined && (which === "waiting") !== (lease.node === undefined)) continue;
+      if (!lease || task.scope.agent !== agent || !isWanted(lease)) continue;
       this.#checks?.checkClaim(node, task);
       lease.epoch++;
       lease.node = node;

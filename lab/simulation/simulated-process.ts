@@ -6,7 +6,7 @@ import type { PromiseChecks } from "./promise-checks.ts";
 import { createScriptedAgent, type AgentPolicy } from "./scripted-agent.ts";
 import type { SimulatedDatabase } from "./simulated-database.ts";
 import type { SimulatedHints } from "./simulated-hints.ts";
-import { SimulatedStore, type StatementRunner } from "./simulated-store.ts";
+import { SimulatedStore, type SimulatedStoreSettings, type StatementRunner } from "./simulated-store.ts";
 import { StoreLink, type LinkFaults } from "./store-link.ts";
 import type { StepOwner, VirtualTime } from "./virtual-time.ts";
 
@@ -17,10 +17,9 @@ const MAX_TIMER_DELAY_MS = 2;
 const MAX_TURN_DELAY_MS = 0.3;
 
 /** Settings that all processes of a simulation share. */
-export interface ProcessSettings {
+export interface ProcessSettings extends SimulatedStoreSettings {
   readonly seed: number;
   readonly policy: AgentPolicy;
-  readonly leaseMs: number;
   readonly queryTimeoutMs: number;
   readonly cancelGraceMs: number;
   readonly mergeChunks: boolean;
@@ -68,17 +67,19 @@ export class SimulatedProcess implements StepOwner {
     this.wallClockOffsetMs = wallClockOffsetMs;
     // Clocks of real machines differ by far less than a thousandth.
     const rate = 1 + chance.between(-0.001, 0.001);
+    const timerLabel = `${name} timer`;
+    const turnLabel = `${name} turn`;
     const clock: Clock = {
       now: () => START_TIME_MS + Math.floor(time.now + this.wallClockOffsetMs),
       monotonic: () => time.now * rate,
       schedule: (ms, callback) =>
-        time.schedule(`${name} timer`, ms / rate + chance.between(0, MAX_TIMER_DELAY_MS), callback, this),
+        time.schedule(timerLabel, ms / rate + chance.between(0, MAX_TIMER_DELAY_MS), callback, this),
       scheduleTurn: (callback) =>
-        void time.schedule(`${name} turn`, chance.between(0, MAX_TURN_DELAY_MS), callback, this),
+        void time.schedule(turnLabel, chance.between(0, MAX_TURN_DELAY_MS), callback, this),
     };
     this.link = new StoreLink(time, this, chance, faults, settings.queryTimeoutMs);
     const run: StatementRunner = (query, statement) => this.link.query(query, statement);
-    const store = new SimulatedStore(database, run, clock, settings.leaseMs, hints?.connect(this));
+    const store = new SimulatedStore(database, run, clock, settings, hints?.connect(this));
     this.store = store;
     let lastId = 0;
     const generateId = (): string => `${name}-${++lastId}`;

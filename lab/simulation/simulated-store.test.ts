@@ -8,7 +8,10 @@ defineTaskStoreContract(
   () => {
     const clock = new FakeClock();
     const database = new SimulatedDatabase(() => clock.time);
-    return new SimulatedStore(database, runStatementAtOnce, clock, 15_000);
+    return new SimulatedStore(database, runStatementAtOnce, clock, {
+      leaseMs: 15_000,
+      waitingTurnPollMs: 250,
+    });
   },
   { hasOverview: false },
 );

@@ -32,6 +32,11 @@ export type StatementRunner = <T>(name: string, statement: () => T | Promise<T>)
 /** Runs each statement at once and without faults. */
 export const runStatementAtOnce: StatementRunner = async (_, statement) => await statement();
 
+export interface SimulatedStoreSettings {
+  readonly leaseMs: number;
+  readonly waitingTurnPollMs: number;
+}
+
 /**
  * The store of one process. Its leases are those of `PostgresStore`, and its reaction to errors is the same. Only the
  * statements run on a simulated database.
@@ -52,7 +57,7 @@ export class SimulatedStore implements ServerStore {
     database: SimulatedDatabase,
     run: StatementRunner,
     clock: Clock,
-    leaseMs: number,
+    { leaseMs, waitingTurnPollMs }: SimulatedStoreSettings,
     hints?: NodeHints,
   ) {
     this.#database = database;
@@ -61,6 +66,7 @@ export class SimulatedStore implements ServerStore {
     const connection = createStatementConnection(database, runOrReport);
     this.#leases = new PostgresTaskLeases(connection, leaseMs, () => clock.monotonic());
     this.turns = Object.assign(this.#leases, {
+      waitingTurnPollMs,
       listQueued: () => runOrReport("list queued", () => database.listQueuedTasks(this.#leases.node)),
       isUnchanged: (...loaded: Parameters<TurnStore["isUnchanged"]>) =>
         runOrReport("compare", () => database.isTaskUnchanged(...loaded)),

@@ -265,6 +265,26 @@ class Simulation {
     }
     // A late statement can extend the lease of a dead node.
     this.#watchRecovery(Math.max(0, lastArrivalAt - this.#time.now));
+    this.#watchQuiet(lastArrivalAt);
+  }
+
+  /** Ends the simulation as soon as all late statements have arrived, and nothing is left that could change a task. */
+  #watchQuiet(lastArrivalAt: number): void {
+    this.#time.schedule("quiet", 500, () => {
+      const processes = this.#nodes.map(({ process }) => process);
+      const isQuiet =
+        this.#time.now > lastArrivalAt &&
+        processes.every(({ isReady }) => isReady) &&
+        !this.#checks.hasRunningAgent(new Set(processes.map(({ store }) => store.node))) &&
+        this.#describeRemainingWork() === undefined;
+      if (isQuiet) this.#finish();
+      else this.#watchQuiet(lastArrivalAt);
+    });
+  }
+
+  #finish(): void {
+    this.#clients.checkEnd();
+    this.#isFinished = true;
   }
 
   /** Expects the recovery of all tasks of dead nodes, and then the end of all work. A later call replaces an earlier one. */
@@ -291,10 +311,8 @@ class Simulation {
   /** Ends the simulation as soon as all work is done, and fails at the deadline. */
   #checkRest(deadline: number): void {
     const work = this.#describeRemainingWork();
-    if (work === undefined) {
-      this.#clients.checkEnd();
-      this.#isFinished = true;
-    } else if (this.#time.now > deadline) this.#checks.breakPromise("E17", work);
+    if (work === undefined) this.#finish();
+    else if (this.#time.now > deadline) this.#checks.breakPromise("E17", work);
     else this.#cancelDeadline = this.#time.schedule("rest", 500, () => this.#checkRest(deadline));
   }
 

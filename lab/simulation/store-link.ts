@@ -23,6 +23,16 @@ const MEAN_DELAY_MS = 1;
 /** Delay after which a lost packet of an established connection is sent again. */
 const MAX_RETRANSMISSION_MS = 400;
 
+/** Labels of the steps of a statement. */
+interface StatementLabels {
+  readonly timeout: string;
+  readonly arrives: string;
+  readonly refused: string;
+  readonly breaks: string;
+  readonly breaksAfter: string;
+  readonly returns: string;
+}
+
 /**
  * Connection of one process to the database. A statement arrives after a delay, takes effect at once, and its result
  * arrives after another delay. A statement can take effect although its sender receives an error.
@@ -37,6 +47,8 @@ export class StoreLink {
   readonly #chance: Chance;
   readonly #faults: LinkFaults;
   readonly #timeoutMs: number;
+  /** Labels by the name of the statement. A string that exists has its hash. */
+  readonly #labels = new Map<string, StatementLabels>();
 
   constructor(
     time: VirtualTime,
@@ -55,9 +67,9 @@ export class StoreLink {
   /** Runs a statement on the database. Rejects with an error like those of `pg`. */
   query<T>(name: string, statement: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const label = `${this.#owner.name} ${name}`;
+      const labels = this.#getLabels(name);
       const cancelTimeout = this.#time.schedule(
-        `${label} timeout`,
+        labels.timeout,
         this.#timeoutMs,
         () => reject(new Error("Query read timeout")),
         this.#owner,
@@ -70,14 +82,14 @@ export class StoreLink {
       const isBroken = this.#chance.isTrue(this.#faults.breakProbability);
       const breaksBefore = isBroken && this.#chance.isTrue(0.4);
       // The owner of a statement on its way is the network, so that the statement outlives its process.
-      this.#transmit(`${label} arrives`, () => {
-        if (this.#faults.isDatabaseDown) return answer(`${label} refused`, () => fail("ECONNREFUSED"));
-        if (breaksBefore) return answer(`${label} breaks`, () => fail("ECONNRESET"));
+      this.#transmit(labels.arrives, () => {
+        if (this.#faults.isDatabaseDown) return answer(labels.refused, () => fail("ECONNREFUSED"));
+        if (breaksBefore) return answer(labels.breaks, () => fail("ECONNRESET"));
         void Promise.resolve(statement()).then(
           (result) =>
             isBroken
-              ? answer(`${label} breaks after`, () => fail("ECONNRESET"))
-              : answer(`${label} returns`, () => {
+              ? answer(labels.breaksAfter, () => fail("ECONNRESET"))
+              : answer(labels.returns, () => {
                   cancelTimeout();
                   resolve(result);
                 }),
@@ -88,6 +100,23 @@ export class StoreLink {
         );
       });
     });
+  }
+
+  #getLabels(name: string): StatementLabels {
+    let labels = this.#labels.get(name);
+    if (!labels) {
+      const label = `${this.#owner.name} ${name}`;
+      labels = {
+        timeout: `${label} timeout`,
+        arrives: `${label} arrives`,
+        refused: `${label} refused`,
+        breaks: `${label} breaks`,
+        breaksAfter: `${label} breaks after`,
+        returns: `${label} returns`,
+      };
+      this.#labels.set(name, labels);
+    }
+    return labels;
   }
 
   #transmit(label: string, arrive: () => void, owner?: StepOwner): void {

@@ -11,7 +11,7 @@ interface ScheduledStep {
   readonly order: number;
   readonly owner: StepOwner | undefined;
   readonly label: string;
-  readonly callback: () => void;
+  callback: () => void;
   isCanceled: boolean;
   /** True if the pause of the owner has delayed the step. */
   isDelayed: boolean;
@@ -19,6 +19,9 @@ interface ScheduledStep {
 
 /** Number of steps per batch. A batch needs one turn of the real event loop, which costs more than a step. */
 const STEPS_PER_BATCH = 64;
+const MAX_CANCELED_STEPS = 256;
+
+const doNothing = (): void => {};
 
 /**
  * The time of a simulation. Virtual time passes only from step to step, and every step happens in a turn of the real
@@ -34,7 +37,9 @@ export class VirtualTime {
   #hash = 0x811c9dc5;
   #lastOrder = 0;
   #error: Error | undefined;
-  readonly #heap: ScheduledStep[] = [];
+  #heap: ScheduledStep[] = [];
+  /** Number of canceled steps in the heap. */
+  #canceledCount = 0;
   readonly #labelHashes = new Map<string, number>();
 
   /** Hash of the times and labels of all steps. */
@@ -56,15 +61,33 @@ export class VirtualTime {
       isDelayed: false,
     };
     this.#push(step);
-    return () => void (step.isCanceled = true);
+    return () => this.#cancel(step);
+  }
+
+  /** Most statements cancel a timeout that is far away, so canceled steps would soon be most of the heap. */
+  #cancel(step: ScheduledStep): void {
+    if (step.isCanceled) return;
+    step.isCanceled = true;
+    step.callback = doNothing;
+    if (++this.#canceledCount > MAX_CANCELED_STEPS) this.#restoreHeap(() => {});
+  }
+
+  /** Calls `change` for each step that is not canceled, and orders the heap again. */
+  #restoreHeap(change: (step: ScheduledStep) => void): void {
+    const steps = this.#heap.filter((step) => !step.isCanceled);
+    this.#heap = [];
+    this.#canceledCount = 0;
+    for (const step of steps) {
+      change(step);
+      this.#push(step);
+    }
   }
 
   /** Performs the steps that the pause of `owner` has delayed as soon as possible, because the pause has ended. */
   hurryDelayedSteps(owner: StepOwner): void {
-    for (const step of this.#heap.splice(0)) {
+    this.#restoreHeap((step) => {
       if (step.isDelayed && step.owner === owner) step.at = this.now;
-      this.#push(step);
-    }
+    });
   }
 
   /** Performs steps until `isFinished` returns true or no step is left. Rejects with the error of a step. */

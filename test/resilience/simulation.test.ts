@@ -27,6 +27,7 @@ import {
 /** The complete campaign is `npm run lab -- simulation`. */
 const SEED_COUNT = 20;
 const LEASE_MS = 3000;
+const STORE_SETTINGS = { leaseMs: LEASE_MS, waitingTurnPollMs: 250 };
 
 /** Creates the engine of one node. */
 async function openNode(
@@ -35,7 +36,7 @@ async function openNode(
   run: StatementRunner = runStatementAtOnce,
   agent: ScriptedAgent = new ScriptedAgent(),
 ): Promise<{ engine: Engine; agent: ScriptedAgent }> {
-  const store = new SimulatedStore(database, run, clock, LEASE_MS);
+  const store = new SimulatedStore(database, run, clock, STORE_SETTINGS);
   await store.open();
   const committer = new Committer(store, clock);
   const nodeCooperation = createNodeCooperation({ store, clock });
@@ -206,7 +207,7 @@ it("a node does not release a lease while the result of a claim is on its way [E
       return result;
     },
     clock,
-    LEASE_MS,
+    STORE_SETTINGS,
   );
   await store.open();
   const event = createTestSubmittedTaskEvent("t");

@@ -12,7 +12,7 @@ import {
 } from "../agent-requests.ts";
 import type { ChaosContext, ChaosFault } from "../chaos-fault.ts";
 import { computePercentile } from "../percentile.ts";
-import type { RemoteLagFloor } from "../remote-lag-floor.ts";
+import type { RemoteLag } from "../remote-lag-floor.ts";
 import { readMonotonicMs, type AgentScript } from "../scripted-agents.ts";
 import type { ChaosNode } from "../systems/chaos-system.ts";
 
@@ -28,10 +28,17 @@ interface SubscribeLoad {
 const START_MS = 1000;
 const WARM_UP_CHUNKS = 40;
 const FAST_SCRIPT: AgentScript = { chunks: 100, intervalMs: 50 };
+const SLOW_LOAD: SubscribeLoad = {
+  name: "At50PerSecond",
+  tasks: 25,
+  script: { chunks: 20, intervalMs: 500 },
+  hints: true,
+};
 const FAST_LOAD: SubscribeLoad = { name: "At2000PerSecond", tasks: 100, script: FAST_SCRIPT, hints: true };
-const LOADS: readonly SubscribeLoad[] = [
-  { name: "At50PerSecond", tasks: 25, script: { chunks: 20, intervalMs: 500 }, hints: true },
-  FAST_LOAD,
+/** Loads at which a machine that is too slow for 2,000 events per second can show the lag of Colloquy. */
+const MIDDLE_LOADS: readonly SubscribeLoad[] = [
+  { ...FAST_LOAD, name: "At1000PerSecond", script: { chunks: 50, intervalMs: 100 } },
+  { ...FAST_LOAD, name: "At500PerSecond", script: { chunks: 25, intervalMs: 200 } },
 ];
 const POLLING_LOAD: SubscribeLoad = { name: "ByPolling", tasks: 100, script: FAST_SCRIPT, hints: false };
 
@@ -42,16 +49,20 @@ export const fault: ChaosFault = {
   bars: {
     incompleteAt50PerSecond: 0,
     incompleteAt2000PerSecond: 0,
-    lagP50ToFloor: 2,
-    lagP99ToFloor: 2,
+    lagP50ToFloorAt2000PerSecond: 2,
+    lagP99ToFloorAt2000PerSecond: 2,
     incompleteByPolling: 0,
     lagP50MsByPolling: 60,
     lagP99MsByPolling: 120,
   },
   isComparison: true,
   async inject(context) {
-    for (const load of LOADS) await measureLoad(context, load);
+    await measureLoad(context, SLOW_LOAD);
+    const fastLag = await measureLoad(context, FAST_LOAD);
     if (!context.hasEventIds) return;
+    await addRatiosToFloor(context, FAST_LOAD, fastLag);
+    for (const load of context.isFullRun ? MIDDLE_LOADS : [])
+      await addRatiosToFloor(context, load, await measureLoad(context, load));
     await measureLoad(context, POLLING_LOAD);
   },
 };
@@ -59,23 +70,24 @@ export const fault: ChaosFault = {
 /** Measures the same load without Colloquy, because the smallest lag depends on the machine. */
 async function addRatiosToFloor(
   { addFigure }: ChaosContext,
-  lag: { readonly p50Ms: number; readonly p99Ms: number },
+  { name, script }: SubscribeLoad,
+  lag: RemoteLag,
 ): Promise<void> {
-  const child = fork(new URL("../remote-lag-floor.ts", import.meta.url));
-  const exit = once(child, "exit");
-  const floor = await Promise.race([
-    once(child, "message").then(([message]) => message as RemoteLagFloor),
-    exit,
+  const child = fork(new URL("../remote-lag-floor.ts", import.meta.url), [
+    "measure",
+    String(script.intervalMs),
   ]);
+  const exit = once(child, "exit");
+  const floor = await Promise.race([once(child, "message").then(([message]) => message as RemoteLag), exit]);
   if (Array.isArray(floor)) throw new Error("remote-lag-floor.ts has ended without figures");
   await exit;
-  addFigure("floorP50Ms", floor.p50Ms);
-  addFigure("floorP99Ms", floor.p99Ms);
-  addFigure("lagP50ToFloor", lag.p50Ms / floor.p50Ms);
-  addFigure("lagP99ToFloor", lag.p99Ms / floor.p99Ms);
+  addFigure(`floorP50Ms${name}`, floor.p50Ms);
+  addFigure(`floorP99Ms${name}`, floor.p99Ms);
+  addFigure(`lagP50ToFloor${name}`, lag.p50Ms / floor.p50Ms);
+  addFigure(`lagP99ToFloor${name}`, lag.p99Ms / floor.p99Ms);
 }
 
-async function measureLoad(context: ChaosContext, load: SubscribeLoad): Promise<void> {
+async function measureLoad(context: ChaosContext, load: SubscribeLoad): Promise<RemoteLag> {
   const { startNode, addFigure } = context;
   const { name, tasks, script, hints } = load;
   const options = { hints, leaseMs: 15_000 };
@@ -97,7 +109,7 @@ async function measureLoad(context: ChaosContext, load: SubscribeLoad): Promise<
     node.child.stdin?.end();
     if (node.isRunning) await once(node.child, "exit");
   }
-  if (load === FAST_LOAD && context.hasEventIds) await addRatiosToFloor(context, lag);
+  return lag;
 }
 
 /** Starts the tasks on the first node, and reads them from the second node. */
