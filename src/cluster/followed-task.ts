@@ -30,6 +30,7 @@ import { FollowedTurn, hasTurnStopped } from "./followed-turn.ts";
 import {
   encodeCancelRequest,
   encodeMessageRequest,
+  encodeReaderReport,
   type MessageAnswer,
   throwErrorOfAnswer,
 } from "./owner-requests.ts";
@@ -174,6 +175,13 @@ export class FollowedTask implements RemoteTask {
     if (answer) throwErrorOfAnswer(answer);
     await refresh(this);
     return false;
+  }
+
+  reportReader(): void {
+    const { generateId, sendRequest } = this.#context;
+    const report = encodeReaderReport(generateId(), this.scope, this.taskId);
+    // A lost report has no effect, because a reader reports itself several times per grace period.
+    void sendRequest(this, report).catch(() => {});
   }
 
   /**

@@ -44,6 +44,10 @@ export class NodeAccess implements OtherNodes {
     return this.#link.nodes.hasOtherNodes;
   }
 
+  get leaseMs(): number {
+    return this.#link.nodes.leaseMs;
+  }
+
   /** If another node changes the task or stores the message at the same time, tries again. */
   async acceptMessage(tryToAccept: (isRetry: boolean) => Acceptance): Promise<MessageAcceptResult> {
     for (let attempt = 1; ; attempt++) {

@@ -26,7 +26,7 @@ export interface TaskRequest {
   readonly id: string;
   readonly scope: TaskScope;
   readonly taskId: string;
-  readonly kind: "cancel" | "message";
+  readonly kind: "cancel" | "message" | "read";
   /** Content of the request without secrets. */
   readonly payload: JsonObject;
   /** Webhook that a message registers. The store encrypts its secrets. */
@@ -45,6 +45,8 @@ export interface TaskRequestAnswer {
 export interface NodeStore {
   /** True while this node holds the lease of a task, so that requests for the node can exist. */
   readonly holdsLeases: boolean;
+  /** Duration of a lease in milliseconds. */
+  readonly leaseMs: number;
   /** Hints between the nodes of the store. Without hints, the nodes poll. */
   readonly hints?: NodeHints;
   /** False if this node was the only living node at its last renewal. */

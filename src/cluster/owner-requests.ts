@@ -66,6 +66,11 @@ export function encodeCancelRequest(
   return { id, scope, taskId, kind: "cancel", payload: toJsonObject(cancellation) };
 }
 
+/** Encodes the report of a reader, which has no content. */
+export function encodeReaderReport(id: string, scope: TaskScope, taskId: string): TaskRequest {
+  return { id, scope, taskId, kind: "read", payload: {} };
+}
+
 export function decodeCancelRequest({ payload }: TaskRequest): TaskCancellation {
   return payload as unknown as TaskCancellation;
 }
@@ -106,6 +111,10 @@ export async function answerRequest(
   if (!isWaitingSuspect && !engine.isRunningHere(scope, taskId)) return undefined;
   if (kind === "cancel") {
     await engine.cancelIfUnfinished(scope, taskId, decodeCancelRequest(taskRequest));
+    return {};
+  }
+  if (kind === "read") {
+    engine.noteRemoteReader(scope, taskId);
     return {};
   }
   const accepted = await engine.acceptMessage({ scope, ...decodeMessageRequest(taskRequest) });

@@ -925,7 +925,7 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
    * Signals the running agent to stop. If the agent does not stop within the grace period, the task
    * ignores the agent's later output (E8).
    */
-  cancel({ reason, caller, metadata }: TaskCancellation): void {
+  cancel({ reason, caller, metadata, text }: TaskCancellation): void {
     const turn = this.currentTurn;
     if (!turn || turn.hasEnded) {
       const task = this.getSnapshot();
@@ -933,6 +933,7 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
       void this.#notifyAgentOfCancellation(task, caller, metadata);
     } else if (!turn.cancelMetadata) {
       turn.cancelMetadata = metadata;
+      turn.cancelText = text;
       turn.stop(reason, this.#context.cancelGraceMs);
     }
   }

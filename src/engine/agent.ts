@@ -11,7 +11,7 @@ import type {
 import type { Caller } from "./caller.ts";
 import type { StepExecution } from "./turn-steps.ts";
 import type { SessionStore } from "./session-repository.ts";
-import type { TurnLimits } from "./turn-limits.ts";
+import type { TurnPolicy } from "./turn-limits.ts";
 
 /** Content of a message from an agent. The engine adds the ids and the role of the message. */
 export type AgentMessage = Pick<Message, "parts"> &
@@ -180,7 +180,7 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
  * task is CANCELED after a cancellation, and FAILED after a time limit. The engine always calls `return()` on
  * the agent's iterator.
  */
-export interface Agent extends TurnLimits {
+export interface Agent extends TurnPolicy {
   /**
    * Id of the agent in its URL path (`/a2a/{id}`) and in the task store. The tasks of an agent belong to its
    * id. Default: the id that `createServer` receives, or an id that the server derives from the agent's name.

@@ -13,7 +13,7 @@ import type { EngineOptions } from "./assemble-engine.ts";
 import { Engine } from "./engine.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskStore } from "./task-store.ts";
-import type { TurnLimits } from "./turn-limits.ts";
+import type { TurnPolicy } from "./turn-limits.ts";
 import type { Subscription } from "./log-subscription.ts";
 
 /** A clock that only the test advances. */
@@ -119,15 +119,17 @@ export class ScriptedAgent implements Agent {
   readonly afterRestart?: "fail" | "restart" | "resume";
   readonly maxSilenceMs?: number;
   readonly maxTurnMs?: number;
+  readonly whenUnread?: Agent["whenUnread"];
   #runWaiters: { count: number; resolve: () => void }[] = [];
 
   constructor(
     options: Pick<
       Agent,
-      "respondsWith" | "whileWorking" | "concurrentTurns" | "afterRestart" | keyof TurnLimits
+      "respondsWith" | "whileWorking" | "concurrentTurns" | "afterRestart" | keyof TurnPolicy
     > = {},
   ) {
     if (options.maxSilenceMs) this.maxSilenceMs = options.maxSilenceMs;
+    if (options.whenUnread) this.whenUnread = options.whenUnread;
     if (options.maxTurnMs) this.maxTurnMs = options.maxTurnMs;
     if (options.concurrentTurns) this.concurrentTurns = options.concurrentTurns;
     if (options.afterRestart) this.afterRestart = options.afterRestart;

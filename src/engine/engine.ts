@@ -30,12 +30,13 @@ import {
   type Subscription,
 } from "./log-subscription.ts";
 import { isChangeByOtherWriter } from "./task-errors.ts";
-import type { MessageAcceptResult, TaskCancellation } from "./task-feed.ts";
+import type { MessageAcceptResult, TaskCancellation, TaskFeed } from "./task-feed.ts";
 import { createPushNotSupportedError, type PushConfigOperations } from "./push-notifications.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { TaskRegistry } from "./task-registry.ts";
 import type { Turn } from "./turn.ts";
 import type { TaskStore } from "./task-store.ts";
+import { type ClientConnection, UnreadTurns } from "./unread-turns.ts";
 
 /** Agents start in a later microtask than the request, so that the caller has its promise before the agent runs. */
 const NEXT_MICROTASK: Promise<void> = Promise.resolve();
@@ -52,6 +53,8 @@ export class Engine {
   readonly #state: EngineState;
   readonly #parts: EngineParts;
   readonly #tasks: TaskRegistry;
+  /** Created on first use. */
+  #readerWatch: UnreadTurns | undefined;
 
   constructor(options: EngineOptions) {
     this.agentId = options.agentId;
@@ -85,6 +88,7 @@ export class Engine {
       acceptMessage: (inbound) => messageAcceptor.acceptMessage(inbound),
       cancelIfUnfinished: (scope, taskId, cancellation) =>
         this.#cancelIfUnfinished(scope, taskId, cancellation),
+      noteRemoteReader: (scope, taskId) => this.#unreadTurns?.noteRemoteReader(scope, taskId),
       startsTurns: () => this.#state.startsTurns,
       startWaitingTurns: () => recovery.startWaitingTurns(),
     });
@@ -140,6 +144,7 @@ export class Engine {
     this.#state.isClosing = true;
     this.#committer.limitStoreWait(graceMs);
     this.#parts.recovery.stop();
+    this.#readerWatch?.close();
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#tasks.list().map((task) => task.stopAgent(reason, graceMs)));
     await this.#parts.recovery.releaseAbandonedLeases().catch(() => {});
@@ -176,19 +181,23 @@ export class Engine {
   /**
    * Sends a message (SendMessage). If `returnImmediately` is true, `sendMessage` resolves with the task as soon as the
    * message is durable. By default, `sendMessage` waits until the turn stops, and then resolves with the task or
-   * with the agent's reply.
+   * with the agent's reply. `client` is needed for agents with `whenUnread`.
    */
   async sendMessage(
     request: SendMessageRequest,
     caller: Caller,
     service: ServiceParameters = {},
+    client?: ClientConnection,
   ): Promise<SendMessageResponse> {
     await NEXT_MICROTASK;
     const acceptance = this.#acceptMessage(request, caller, service);
     const accepted = acceptance instanceof Promise ? await acceptance : acceptance;
     if ("reply" in accepted) return { message: accepted.reply };
     const { returnImmediately, historyLength } = request.configuration ?? {};
-    const task = await awaitTaskOfMessage(accepted, returnImmediately !== true, this.#parts);
+    const untilStop = returnImmediately !== true;
+    const unreadTurns = untilStop ? this.#unreadTurns : undefined;
+    const waiting = awaitTaskOfMessage(accepted, untilStop, this.#parts);
+    const task = await (unreadTurns?.readWhile(accepted.feed, waiting, client) ?? waiting);
     return { task: limitHistory(task, historyLength) };
   }
 
@@ -203,7 +212,7 @@ export class Engine {
     caller: Caller,
     service: ServiceParameters = {},
   ): Promise<Subscription> {
-    const releaseStream = this.#parts.streamQuota.acquire(caller);
+    let releaseStream = this.#parts.streamQuota.acquire(caller);
     try {
       await NEXT_MICROTASK;
       const accepted = await this.#acceptMessage(request, caller, { ...service, isStreaming: true });
@@ -211,6 +220,7 @@ export class Engine {
         releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));
       }
+      releaseStream = this.#countReader(accepted.feed, releaseStream);
       return await openMessageStream(accepted, service, releaseStream, this.#store, this.#parts);
     } catch (error) {
       releaseStream();
@@ -326,11 +336,27 @@ export class Engine {
         feed,
         this.#store,
         { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: feed.seq } : {}) },
-        this.#parts.streamQuota.acquire(caller),
+        this.#countReader(feed, this.#parts.streamQuota.acquire(caller)),
       );
     } finally {
       feed.release();
     }
+  }
+
+  /** Counts the reader of a stream until the returned function releases the stream. */
+  #countReader(feed: TaskFeed, releaseStream: () => void): () => void {
+    const removeReader = this.#unreadTurns?.addReader(feed);
+    if (!removeReader) return releaseStream;
+    return () => {
+      releaseStream();
+      removeReader();
+    };
+  }
+
+  /** Absent unless the agent has the option `whenUnread: "cancel"`. */
+  get #unreadTurns(): UnreadTurns | undefined {
+    if (this.#parts.agent.current.whenUnread !== "cancel") return undefined;
+    return (this.#readerWatch ??= new UnreadTurns(this.#parts));
   }
 
   #toTaskScope({ tenant, principal }: Caller): TaskScope {

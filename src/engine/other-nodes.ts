@@ -28,6 +28,8 @@ export interface RemoteTask extends TaskFeed {
   acceptMessage(inbound: InboundMessage): Promise<TaskMessageAcceptResult | undefined>;
   /** Cancels the task on the node of its turn. Resolves with true if the task had ended before. */
   cancelAndWait(cancellation: TaskCancellation): Promise<boolean>;
+  /** Reports to the node of the turn that the task has a reader on this node. Never throws. */
+  reportReader(): void;
 }
 
 /** The members of a stored task from which a node can follow the task. */
@@ -44,6 +46,8 @@ export interface OwnedTaskOperations {
   isWaitingSuspect(scope: TaskScope, taskId: string): boolean;
   acceptMessage(inbound: InboundMessage): Acceptance;
   cancelIfUnfinished(scope: TaskScope, taskId: string, cancellation: TaskCancellation): Promise<unknown>;
+  /** Notes that another node has a reader of the task. */
+  noteRemoteReader(scope: TaskScope, taskId: string): void;
   /** Returns false if this node starts no agents. */
   startsTurns(): boolean;
   /** Claims as many waiting turns as this node can run, and starts them. */
@@ -59,6 +63,8 @@ export interface OtherNodes {
    * starts.
    */
   readonly areAlive: boolean;
+  /** Duration in milliseconds of the lease of a node. */
+  readonly leaseMs: number;
   /** Accepts a message with `tryToAccept`, which other nodes can disturb. */
   acceptMessage(tryToAccept: (isRetry: boolean) => Acceptance): Acceptance;
   /** Makes the readers that follow a task on this node continue with the active task, which begins a turn. */
@@ -89,6 +95,7 @@ export type NodeCooperation = (engine: { readonly agentId: string; readonly stor
 export const NO_OTHER_NODES: OtherNodes = {
   isStoreShared: false,
   areAlive: false,
+  leaseMs: 0,
   acceptMessage: (tryToAccept) => tryToAccept(false),
   findRunning: () => undefined,
   refreshFollowed: () => Promise.resolve(undefined),

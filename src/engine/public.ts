@@ -3,7 +3,7 @@ export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./a
 export type { StepExecution } from "./turn-steps.ts";
 export type { Caller } from "./caller.ts";
 export type { ContextScope } from "./caller.ts";
-export { type TurnLimits } from "./turn-limits.ts";
+export type { TurnLimits, TurnPolicy } from "./turn-limits.ts";
 export type {
   CommitReport,
   Observer,

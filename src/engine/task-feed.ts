@@ -51,6 +51,8 @@ export interface TaskCancellation {
   readonly reason: string;
   readonly caller: Caller;
   readonly metadata: JsonObject;
+  /** Text of the task's status, if no client has canceled the task. */
+  readonly text?: string;
 }
 
 /** The progress of a turn, as the sender of its message observes it. */

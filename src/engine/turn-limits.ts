@@ -17,6 +17,17 @@ export interface TurnLimits {
   readonly maxTurnMs?: number | undefined;
 }
 
+/** Options of an agent that decide when the server ends its turns. */
+export interface TurnPolicy extends TurnLimits {
+  /**
+   * Effect on a running turn when no client waits for its task. A client waits with an open stream or with a blocking
+   * SendMessage, on any node. With `cancel`, the task is CANCELED once no client has waited for 30 seconds, or for the
+   * lease of a node if it is longer. A turn that no client has waited for is never canceled, and neither is a task with a
+   * webhook or with a question to its user. After a restart, only clients of the new attempt count. Default: `continue`.
+   */
+  readonly whenUnread?: "continue" | "cancel" | undefined;
+}
+
 type ResolvedLimits = { readonly [Name in keyof TurnLimits]-?: number };
 
 /** Longest delay of a timer in milliseconds. Timers of Node fire at once if their delay exceeds 24 days. */

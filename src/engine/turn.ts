@@ -139,6 +139,8 @@ export class Turn {
   startPoint: TurnStartPoint | undefined;
   /** Metadata of the CancelTask request, if a client has canceled the task. */
   cancelMetadata: JsonObject | undefined;
+  /** Text of the status CANCELED, if the server has canceled the task. */
+  cancelText: string | undefined;
   /** True if a message with the steering signal `interrupt` stops the agent. */
   isInterrupted = false;
   /** Reason for stopping the agent, if the server stopped the agent. */
@@ -493,7 +495,7 @@ export class Turn {
     const { task } = this;
     const { state } = task;
     if (this.#isFenced || !state || isTerminal(state)) return;
-    if (this.cancelMetadata) task.writeStatus("TASK_STATE_CANCELED");
+    if (this.cancelMetadata) task.writeStatus("TASK_STATE_CANCELED", this.cancelText);
     else if (this.limitReason) task.writeStatus("TASK_STATE_FAILED", this.limitReason);
     else if (this.stopReason) {
       // At INPUT_REQUIRED, the task waits for its user and needs no agent.

@@ -45,6 +45,13 @@ export class FetchRequest implements HttpRequest {
     return this.#request.headers.get(name) ?? undefined;
   }
 
+  onDisconnect(callback: () => void): () => void {
+    const { signal } = this.#request;
+    if (signal.aborted) callback();
+    else signal.addEventListener("abort", callback, { once: true });
+    return () => signal.removeEventListener("abort", callback);
+  }
+
   async text(maxBytes: number): Promise<string> {
     if (Number(this.header("content-length") ?? 0) > maxBytes) throw createPayloadTooLargeError(maxBytes);
     const body = new RequestBodyBuffer(maxBytes, this.byteAccount);

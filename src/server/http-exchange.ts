@@ -37,12 +37,17 @@ export interface HttpRequest {
   readonly remoteAddress?: string | undefined;
   /** Accounts for the bytes that the server holds for this request. Default: the server does not count the bytes. */
   readonly byteAccount?: ByteAccount | undefined;
+  /** Calls the callback if the client disconnects. Returns a function that removes the callback. */
+  onDisconnect(callback: () => void): () => void;
   /** Returns the verified TLS client certificate, or `undefined` if the client sent no certificate. */
   certificate?(): ClientCertificate | undefined;
 }
 
 /** An HTTP request without its body. */
-export type RequestMetadata = Pick<HttpRequest, "header" | "query" | "origin" | "byteAccount">;
+export type RequestMetadata = Pick<
+  HttpRequest,
+  "header" | "query" | "origin" | "byteAccount" | "onDisconnect"
+>;
 
 /** TLS client certificate, with the same members as `X509Certificate` of `node:crypto`. */
 export interface ClientCertificate {

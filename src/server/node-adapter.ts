@@ -85,6 +85,13 @@ export class NodeRequest implements HttpRequest {
     return readNodeBodyText(this.#incoming, maxBytes, contentLength, this.byteAccount);
   }
 
+  onDisconnect(callback: () => void): () => void {
+    const { socket } = this.#incoming;
+    if (socket.destroyed) callback();
+    else socket.once("close", callback);
+    return () => void socket.off("close", callback);
+  }
+
   /** Returns the TLS client certificate if Node has verified the certificate. */
   certificate(): ClientCertificate | undefined {
     const { socket } = this.#incoming;

@@ -44,9 +44,10 @@ function requirePushConfigOperations({ engine }: ServedAgent): PushConfigOperati
 
 /** The functions that implement the A2A operations (A2A §3.1), for all protocol bindings and A2A versions. */
 const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O> } = {
-  SendMessage: async ({ engine }, params, caller, service, { byteAccount }) => {
-    const result = await engine.sendMessage(params, caller, service);
-    return "task" in result ? { result, size: reserveTaskResponse(byteAccount, result.task) } : { result };
+  SendMessage: async ({ engine }, params, caller, service, request) => {
+    const result = await engine.sendMessage(params, caller, service, request);
+    if (!("task" in result)) return { result };
+    return { result, size: reserveTaskResponse(request.byteAccount, result.task) };
   },
   SendStreamingMessage: async ({ engine }, params, caller, service) => ({
     stream: await engine.sendStreamingMessage(params, caller, service),

@@ -83,6 +83,7 @@ const ALLOWED_AGENT_VALUES = {
   afterRestart: ["fail", "restart", "resume"],
   concurrentTurns: ["queue", "refuse", "parallel"],
   respondsWith: ["task", "either"],
+  whenUnread: ["continue", "cancel"],
   whileWorking: ["refuse", "queue"],
 } satisfies { readonly [Name in keyof Agent]?: readonly Agent[Name][] };
 

@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
-import type { Agent, AgentDescription, TurnLimits } from "../../engine/index.ts";
+import type { Agent, AgentDescription, TurnPolicy } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { createChildEnvironment, toSafeEnvironmentId } from "./command-environment.ts";
 import { splitCommand } from "./split-command.ts";
@@ -9,7 +9,7 @@ import { agent } from "./generator-agent.ts";
 import { failed, type AgentYield } from "./agent-yield.ts";
 
 /** Options for `command`. */
-export interface CommandOptions extends Partial<AgentDescription>, TurnLimits {
+export interface CommandOptions extends Partial<AgentDescription>, TurnPolicy {
   /**
    * Whether the command line runs in `/bin/sh -c`, which enables pipes and redirections. Not available on Windows.
    * Default: false.
@@ -55,7 +55,7 @@ const assertKnownOptions = defineOptionNames<CommandOptions>()(
   "afterRestart artifacts capabilities cwd defaultInputModes defaultOutputModes description documentationUrl env",
   "iconUrl killGraceMs maxOutputBytes name passEnv provider securityRequirements securitySchemes shell",
   "skills stdin version",
-  "maxSilenceMs maxTurnMs",
+  "maxSilenceMs maxTurnMs whenUnread",
 );
 
 const MAX_STDERR_BYTES = 4096;
@@ -86,6 +86,7 @@ export function command(line: string | readonly string[], options: CommandOption
     afterRestart = "fail",
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
     ...description
   } = options;
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
@@ -138,7 +139,7 @@ export function command(line: string | readonly string[], options: CommandOption
         stop();
       }
     },
-    { artifacts, afterRestart, maxSilenceMs, maxTurnMs },
+    { artifacts, afterRestart, maxSilenceMs, maxTurnMs, whenUnread },
   );
 }
 

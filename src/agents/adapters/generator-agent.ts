@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, Run } from "../../engine/index.ts";
+import type { Agent, AgentDescription, Run, TurnPolicy } from "../../engine/index.ts";
 import { assertValidAgentCard, getText, type Message, type Task } from "../../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
@@ -28,8 +28,7 @@ export interface GeneratorOptions extends Pick<
   | "interruptible"
   | "concurrentTurns"
   | "describeExtended"
-  | "maxSilenceMs"
-  | "maxTurnMs"
+  | keyof TurnPolicy
 > {
   /**
    * Determines what happens to a turn that a server restart interrupted. `restart` runs the interrupted turn
@@ -48,7 +47,7 @@ export interface GeneratorOptions extends Pick<
 const assertKnownOptions = defineOptionNames<GeneratorOptions>()(
   "agent",
   "afterRestart artifacts concurrentTurns describeExtended id interruptible maxSilenceMs maxTurnMs respondsWith",
-  "whileWorking",
+  "whenUnread whileWorking",
 );
 const assertKnownDescription = defineOptionNames<AgentDescription>()(
   "agent(description)",

@@ -2,7 +2,7 @@ import { reportAdkCalls } from "./report-adk-calls.ts";
 import type { RunConfig } from "@google/adk";
 import { SlotReuseMap } from "../../base/data-structures/index.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, Observer, Run, TurnLimits } from "../../engine/index.ts";
+import type { Agent, AgentDescription, Observer, Run, TurnPolicy } from "../../engine/index.ts";
 import { deriveAgentId, type Part, type Task } from "../../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
 import { isStatusEvent, type RunHooks, applyRunHooksToEvents } from "./run-hooks.ts";
@@ -34,7 +34,7 @@ export interface AdkAgentOptions
     RunnerOptions,
     AdkCardOptions,
     RunHooks,
-    Pick<Agent, "concurrentTurns" | keyof TurnLimits>,
+    Pick<Agent, "concurrentTurns" | keyof TurnPolicy>,
     Pick<
       RunEventProcessorOptions,
       "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart" | "sendState"
@@ -104,7 +104,7 @@ export const ADK_AGENT_OPTION_NAMES = [
   "describeExtended exposeErrors id includeInstructions initialState maxSilenceMs maxTurnMs memoryService observer",
   "onEvent",
   "plugins receiveState recoveredErrorPolicy runConfig sendState sessionService streaming toA2aPart",
-  "toGenaiPart version",
+  "toGenaiPart version whenUnread",
 ] as const;
 
 const assertKnownOptions = defineOptionNames<AdkAgentOptions>()("adkAgent", ...ADK_AGENT_OPTION_NAMES);
@@ -132,6 +132,7 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
     ...(options.concurrentTurns ? { concurrentTurns: options.concurrentTurns } : {}),
     maxSilenceMs: options.maxSilenceMs,
     maxTurnMs: options.maxTurnMs,
+    whenUnread: options.whenUnread,
     redactMessage: redactCredentialAnswers,
     useStore: (store, agentId) => {
       server = { store, agentId };

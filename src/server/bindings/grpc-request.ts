@@ -33,6 +33,14 @@ export class GrpcRequest implements RequestMetadata {
     return this.#call.header(name);
   }
 
+  onDisconnect(callback: () => void): () => void {
+    let isListening = true;
+    this.#call.onClose(() => {
+      if (isListening) callback();
+    });
+    return () => (isListening = false);
+  }
+
   certificate(): ClientCertificate | undefined {
     return this.#call.certificate();
   }

@@ -44,6 +44,10 @@ export class PostgresNodes implements NodeStore {
     return this.#leases.holdsLeases;
   }
 
+  get leaseMs(): number {
+    return this.#leases.leaseMs;
+  }
+
   get hasOtherNodes(): boolean {
     return this.#leases.hasOtherNodes;
   }

@@ -39,7 +39,7 @@ export class PostgresTaskLeases implements TurnStore {
   readonly #connection: PostgresConnection;
   /** Id of the node. A process that opens the store again is a new node. */
   #node: string = randomUUID();
-  readonly #leaseMs: number;
+  readonly leaseMs: number;
   readonly #getMonotonicTime: () => number;
   /** Number of the last renewal. No two renewals of a node have the same number. */
   #renewalCount = 0;
@@ -67,7 +67,7 @@ export class PostgresTaskLeases implements TurnStore {
     getMonotonicTime: () => number = () => performance.now(),
   ) {
     this.#connection = connection;
-    this.#leaseMs = leaseMs;
+    this.leaseMs = leaseMs;
     this.#getMonotonicTime = getMonotonicTime;
     this.renewIntervalMs = Math.floor(leaseMs / RENEWALS_PER_LEASE);
   }
@@ -129,7 +129,7 @@ export class PostgresTaskLeases implements TurnStore {
   }
 
   getTimeUntilFence(): number {
-    return this.#renewedAt + FENCE_AFTER * this.#leaseMs - this.#getMonotonicTime();
+    return this.#renewedAt + FENCE_AFTER * this.leaseMs - this.#getMonotonicTime();
   }
 
   async watchOtherNodes(): Promise<void> {
@@ -271,7 +271,7 @@ export class PostgresTaskLeases implements TurnStore {
     const rows = await this.#connection.query(statements.RENEW_NODE, [
       this.#node,
       ++this.#renewalCount,
-      this.#leaseMs,
+      this.leaseMs,
     ]);
     this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
     this.#otherNodes.record(
@@ -291,7 +291,7 @@ export class PostgresTaskLeases implements TurnStore {
   readGauges(): StoreGauges["leases"] {
     return {
       held: this.#held.size,
-      durationMs: this.#leaseMs,
+      durationMs: this.leaseMs,
       sinceRenewalMs: performance.now() - this.#renewedAt,
       claimed: this.#claimCount,
       waiting: this.#waitingTurnCount,

@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { AgentCard } from "@a2a-js/sdk";
 import type { AgentExecutionEvent, AgentExecutor } from "@a2a-js/sdk/server";
-import type { Agent, AgentEvent, Run, TurnLimits } from "../../../engine/index.ts";
+import type { Agent, AgentEvent, Run, TurnPolicy } from "../../../engine/index.ts";
 import {
   A2AError,
   assertValidAgentCard,
@@ -30,7 +30,7 @@ import {
  */
 export type ExecutorOptions = Pick<
   Agent,
-  "respondsWith" | "whileWorking" | "concurrentTurns" | "describeExtended" | keyof TurnLimits
+  "respondsWith" | "whileWorking" | "concurrentTurns" | "describeExtended" | keyof TurnPolicy
 > & {
   /**
    * Determines what happens to a turn that a server restart interrupted. `restart` calls `execute` again.
@@ -43,7 +43,7 @@ export type ExecutorOptions = Pick<
 const assertKnownOptions = defineOptionNames<ExecutorOptions>()(
   "fromExecutor",
   "afterRestart concurrentTurns describeExtended respondsWith whileWorking",
-  "maxSilenceMs maxTurnMs",
+  "maxSilenceMs maxTurnMs whenUnread",
 );
 
 /**

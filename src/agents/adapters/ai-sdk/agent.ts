@@ -1,6 +1,6 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
-import type { Agent, AgentDescription, TurnLimits } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, TurnPolicy } from "../../../engine/index.ts";
 import { data, file, fromBase64, type JsonObject, text } from "../../../protocol/index.ts";
 import {
   type ConversationStore,
@@ -38,7 +38,7 @@ export interface AiSdkAgent {
 }
 
 /** Options for `fromAiSdk`. */
-export interface AiSdkOptions extends AgentDescription, TurnLimits {
+export interface AiSdkOptions extends AgentDescription, TurnPolicy {
   /**
    * Determines what happens to a turn that a server restart interrupted. With `restart`, the agent answers the message
    * again. Calls of models and tools that `durable` and `durableTools` wrap are not repeated. `fail` ends the task as
@@ -66,7 +66,7 @@ const assertKnownOptions = defineOptionNames<AiSdkOptions>()(
   "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
   "showToolCalls skills version",
-  "maxSilenceMs maxTurnMs",
+  "maxSilenceMs maxTurnMs whenUnread",
 );
 
 /**
@@ -93,6 +93,7 @@ export function fromAiSdk(
     afterRestart = "fail",
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
     ...description
   } = options;
   const start = typeof source === "function" ? source : (call: AiSdkCallOptions) => source.stream(call);
@@ -133,7 +134,7 @@ export function fromAiSdk(
     await conversationStore.append(conversationKey, [...newMessages, ...(await result.responseMessages)]);
     yield converter.createFinalStatus();
   }
-  return agent(description, work, { artifacts, afterRestart, maxSilenceMs, maxTurnMs });
+  return agent(description, work, { artifacts, afterRestart, maxSilenceMs, maxTurnMs, whenUnread });
 }
 
 type ToolApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;

@@ -1,6 +1,6 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { LruCache } from "../../../base/data-structures/index.ts";
-import type { Agent, AgentDescription, TurnLimits } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, TurnPolicy } from "../../../engine/index.ts";
 import type { JsonObject } from "../../../protocol/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import { type AgentYield, failed } from "../agent-yield.ts";
@@ -32,7 +32,7 @@ export interface ClaudeOptions<O>
   extends
     AgentDescription,
     AgentLoopOutputOptions,
-    Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnLimits> {
+    Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnPolicy> {
   /**
    * Returns the options of `query` for a single turn, for example `model`, `systemPrompt`, and `mcpServers`.
    * The adapter itself sets the session, the abort controller, and partial messages. Create in-process MCP
@@ -52,7 +52,7 @@ const assertKnownOptions = defineOptionNames<ClaudeOptions<object>>()(
   "afterRestart artifacts capabilities defaultInputModes defaultOutputModes description documentationUrl",
   "iconUrl name provider requireApproval securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toQueryOptions version",
-  "maxSilenceMs maxTurnMs",
+  "maxSilenceMs maxTurnMs whenUnread",
 );
 
 /**
@@ -74,6 +74,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     artifacts,
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
     ...description
   } = options;
   const knownSessionIds = new LruCache<true>(MAX_REMEMBERED_IDS);
@@ -148,7 +149,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
   }
 
   return {
-    ...agent(description, work, { afterRestart, artifacts, maxSilenceMs, maxTurnMs }),
+    ...agent(description, work, { afterRestart, artifacts, maxSilenceMs, maxTurnMs, whenUnread }),
     onTaskCanceled({ status }) {
       const callId = findDeferredCallId(status.message ? [status.message] : []);
       if (callId !== undefined) canceledCallIds.set(callId, true);

@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, TurnLimits } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, TurnPolicy } from "../../../engine/index.ts";
 import { isObject, type DataPart, data, type JsonObject, text } from "../../../protocol/index.ts";
 import {
   isFirstTurnInTask,
@@ -42,7 +42,7 @@ export interface LangGraphConfig {
 }
 
 /** Options for `fromLangGraph`. */
-export interface LangGraphOptions<S> extends AgentDescription, TurnLimits {
+export interface LangGraphOptions<S> extends AgentDescription, TurnPolicy {
   /**
    * Converts a message to the input of the graph. Default: `{ messages: [message] }`, as in
    * `MessagesAnnotation`.
@@ -92,7 +92,7 @@ const assertKnownOptions = defineOptionNames<LangGraphOptions<unknown>>()(
   "afterRestart answerNodes artifacts capabilities defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toAnswer toGraphConfig toGraphInput toProgress version",
-  "maxSilenceMs maxTurnMs",
+  "maxSilenceMs maxTurnMs whenUnread",
 );
 
 /**
@@ -117,6 +117,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     artifacts,
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
     ...description
   } = options;
   const resumes = afterRestart === "resume";
@@ -186,6 +187,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     artifacts,
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
   });
 }
 

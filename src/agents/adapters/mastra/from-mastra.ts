@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, AgentEvent, TurnLimits } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, AgentEvent, TurnPolicy } from "../../../engine/index.ts";
 import { getText } from "../../../protocol/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import type { AgentYield } from "../agent-yield.ts";
@@ -28,7 +28,7 @@ export interface MastraOptions
   extends
     Partial<AgentDescription>,
     AgentLoopOutputOptions,
-    Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnLimits> {
+    Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnPolicy> {
   /**
    * The store for the text of earlier turns. The adapter ignores the store if the Mastra agent has its own
    * memory. Default: the last 1,000 conversations in memory.
@@ -43,7 +43,7 @@ const assertKnownOptions = defineOptionNames<MastraOptions>()(
   "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toStreamOptions version",
-  "maxSilenceMs maxTurnMs",
+  "maxSilenceMs maxTurnMs whenUnread",
 );
 
 /**
@@ -66,6 +66,7 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     artifacts,
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
     ...description
   } = options;
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
@@ -115,6 +116,7 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     artifacts,
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
   });
 }
 

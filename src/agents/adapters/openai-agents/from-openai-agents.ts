@@ -1,6 +1,6 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { Agent as OpenAiAgent, AgentOutputType, AgentInputItem, Runner, RunState } from "@openai/agents";
-import type { Agent, AgentDescription, TurnLimits } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, TurnPolicy } from "../../../engine/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import { type AgentYield, failed } from "../agent-yield.ts";
 import { type ApprovalDecision, decodeApprovalDecisions } from "../approval-decisions.ts";
@@ -38,7 +38,7 @@ export interface OpenAiAgentsOptions<C>
   extends
     Partial<AgentDescription>,
     AgentLoopOutputOptions,
-    Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnLimits> {
+    Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnPolicy> {
   /**
    * The store for the items of earlier turns, and for the state of runs that wait for an approval. Default:
    * the last 1,000 conversations in memory.
@@ -55,7 +55,7 @@ const assertKnownOptions = defineOptionNames<OpenAiAgentsOptions<unknown>>()(
   "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider runner securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toRunOptions version",
-  "maxSilenceMs maxTurnMs",
+  "maxSilenceMs maxTurnMs whenUnread",
 );
 
 /**
@@ -80,6 +80,7 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     artifacts,
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
     ...description
   } = options;
   let defaultRunner: Runner | undefined;
@@ -137,6 +138,7 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     artifacts,
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
   });
 }
 

@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, TurnLimits } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, TurnPolicy } from "../../../engine/index.ts";
 import { data, type JsonObject, type JsonValue, text } from "../../../protocol/index.ts";
 import {
   type ConversationStore,
@@ -15,7 +15,7 @@ import { streamCompletion } from "./completion.ts";
 import { type ChatMessage, toAssistantMessage, toUserMessage } from "./messages.ts";
 
 /** Options for `fromOpenAi`. */
-export interface OpenAiOptions extends Partial<AgentDescription>, TurnLimits {
+export interface OpenAiOptions extends Partial<AgentDescription>, TurnPolicy {
   /**
    * The base URL of the API without `/chat/completions`, for example `https://api.openai.com/v1` or
    * `http://127.0.0.1:11434/v1`.
@@ -61,7 +61,7 @@ const assertKnownOptions = defineOptionNames<OpenAiOptions>()(
   "description documentationUrl extraBody fetch headers iconUrl instructions maxRetries",
   "maxRetryDelayMs model name provider securityRequirements securitySchemes showReasoning skills",
   "version",
-  "maxSilenceMs maxTurnMs",
+  "maxSilenceMs maxTurnMs whenUnread",
 );
 
 /**
@@ -87,6 +87,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     fetch,
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
     ...description
   } = options;
   if (!URL.canParse(baseUrl)) {
@@ -132,6 +133,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     artifacts,
     maxSilenceMs,
     maxTurnMs,
+    whenUnread,
   });
 }
 
