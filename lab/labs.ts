@@ -55,6 +55,22 @@ export const LABS: readonly Lab[] = [
     run: ["lab/seed-004/main.ts"],
   },
   {
+    name: "inspect",
+    group: "Conform",
+    summary: "The export of a card run, read by Inspect AI",
+    time: "1 min",
+    needs: "Python 3.10",
+    run: ["lab/inspect/main.ts"],
+  },
+  {
+    name: "green-agent",
+    group: "Conform",
+    summary: "A benchmark agent, tested by the template of AgentBeats",
+    time: "1 min",
+    needs: "Python 3.10; --template PATH of RDI-Foundation/green-agent-template",
+    run: ["lab/green-agent/main.ts"],
+  },
+  {
     name: "prompt-cost",
     group: "Measure",
     summary: "Prompt tokens of the card roles, without a model (docs/card-figures.md)",

@@ -106,9 +106,12 @@ export {
   removeThinking,
 } from "./scoring/index.ts";
 export {
+  addTokenCounts,
   analyzeSample,
   type AnalyzedSample,
   computeMean,
+  computeTokenPrice,
+  convertUsageToTokenCounts,
   computeRunFigures,
   countBy,
   createSeededRandom,
@@ -117,6 +120,8 @@ export {
   type RunFigures,
   sumBy,
   summarizeTokens,
+  sumUsageTokens,
+  type TokenCounts,
   type TokenSummary,
 } from "./statistics/index.ts";
 export {
@@ -124,6 +129,7 @@ export {
   escapeControlCharacters,
   fitToColumns,
   flattenDelegations,
+  formatCardMetadataValue,
   getCardTypeClass,
   measureColumns,
   toSingleLine,

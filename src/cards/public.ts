@@ -67,8 +67,6 @@ export {
   renderSequenceText,
   type SequenceTextOptions,
   renderSequenceMermaid,
-  renderSequenceSvg,
-  type SequenceSvgOptions,
   visualizeCards,
   type VisualizeOptions,
 } from "./views/index.ts";

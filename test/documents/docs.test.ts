@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { LABS } from "../../lab/labs.ts";
 import { generateFiles } from "../../scripts/docs/main.ts";
 import { listExportedNames } from "../../scripts/docs/generated-blocks.ts";
-import { runCliInTestProcess } from "../../src/cli/cli-test-process.fixture.ts";
 import {
   type CodeBlock,
   parseCodeBlocks,
@@ -114,15 +113,6 @@ describe.skipIf(isWindows)("the commands and scripts in README.md", () => {
   it("print what it shows", async () => {
     const { printed, shown } = await runDocument("README.md");
     expect(printed).toBe(shown);
-  });
-});
-
-describe("the pictures in the documents", () => {
-  it("match the output of the commands", async () => {
-    const drawn = ["cards", "export", "docs/recordings/two-problems.cards.jsonl", "--to"];
-    expect((await runCliInTestProcess([...drawn, "svg", "--sample", "gsm8k_11"])).out).toBe(
-      readDocument("docs/images/cards-sequence.svg"),
-    );
   });
 });
 

@@ -1,5 +1,6 @@
 /** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
 export { A2AVisualizer, saveCardVisualization } from "./card-visualization-text-file.ts";
+export { type BenchmarkAgentOptions, createBenchmarkAgent } from "./benchmark-agent.ts";
 export { openCassetteFile } from "./cassette-file.ts";
 export { selectDatasetSamples, type Dataset, readDataset, readQuestions } from "./data/index.ts";
 export {
@@ -17,10 +18,14 @@ export {
   writeMessageCardListFile,
 } from "./recorder/index.ts";
 export {
+  createJudgeScorer,
+  type CustomScore,
+  type CustomScorer,
   type ExperimentOptions,
   type ExperimentOutcome,
   type ExperimentMethod,
   type ExperimentProgress,
   type FailedSample,
   runExperiment,
+  type ScorableAnswer,
 } from "./run/index.ts";

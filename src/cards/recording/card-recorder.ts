@@ -31,6 +31,8 @@ export interface ModelCallRecordInput {
   readonly sample_id?: string;
   readonly role: string;
   readonly turn?: number;
+  /** ID of the A2A task in which the role called the model. */
+  readonly task_id?: string;
   /** `card_id` of the message card whose token usage includes this model call. */
   readonly card_id: string;
   readonly model: string;
@@ -44,6 +46,8 @@ export interface ModelCallRecordInput {
   readonly error?: string;
   /** Time in milliseconds after which the role repeated a failed model call. */
   readonly wait_ms?: number;
+  /** Faults that a test injected into the call. */
+  readonly injected_faults?: readonly string[];
 }
 
 /** A recorder that roles use to report message cards and model calls. A recorder never waits and never throws. */

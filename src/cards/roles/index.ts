@@ -4,7 +4,7 @@
  */
 export * from "./public.ts";
 export { parseContextDocuments } from "./context-documents.ts";
-export { createRequestLimit, type RequestLimit } from "./models/index.ts";
+export { createRequestLimit, excludeDelays } from "./models/index.ts";
 export { type AnyCardProtocol } from "./a2a/index.ts";
 
 // Only other folders of `src` use these functions. No package entry exports them.

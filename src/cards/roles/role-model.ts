@@ -101,6 +101,8 @@ export interface ModelReply {
   readonly finish: string;
   /** Exact name of the language model, if the name is more specific than the `id` of the role model. */
   readonly model?: string;
+  /** Faults that `withFaults` injected into this reply, such as `wrong`. Recordings contain them. */
+  readonly injectedFaults?: readonly string[];
 }
 
 /**

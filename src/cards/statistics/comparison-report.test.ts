@@ -71,6 +71,17 @@ describe("compared runs", () => {
         against: { onlyThis: 10, onlyOther: 4, tokenRatio: { value: 957 / 286 } },
       },
     ]);
+    // The planner sends 4 cards to and from the solver for 5 calls. Its 10 % of wrong answers compare to 25 %.
+    expect(rows[1]?.coordination.efficiency).toBeCloseTo(0.9 / 0.75 / (957 / 286), 9);
+    expect(rows[1]?.coordination.tokenOverhead).toBeCloseTo(957 / 286 - 1, 9);
+    expect(rows[1]?.coordination.errorAmplification).toBeCloseTo(0.4, 9);
+    expect(rows[0]?.coordination).toMatchObject({
+      efficiency: 1,
+      tokenOverhead: 0,
+      callOverhead: 0,
+      redundancy: undefined,
+      messageDensity: 0,
+    });
     expect(rows[0]?.price).toBeCloseTo((86 + 1_000) / 1e6, 12);
     expect(rows[1]?.price).toBeCloseTo((454 + 41 + 93 * 5) / 1e6, 12);
     expect(rows[1]).toMatchObject({ completed: 40, outcomes: { answered: 40 }, tokensPerCompleted: 957 });

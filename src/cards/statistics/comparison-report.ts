@@ -4,6 +4,11 @@ import { CONTROLLER } from "../message-card/index.ts";
 import type { Recording, RecordedSample } from "../recording/index.ts";
 import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
 import { compareRuns, assertComparableRuns, excludeSkippedSamples, type ScoredRun } from "./compare-runs.ts";
+import {
+  computeCoordinationMetrics,
+  type CoordinatedRun,
+  type CoordinationMetrics,
+} from "./coordination-metrics.ts";
 import { computeMean, computeMeasureMeans } from "./distribution.ts";
 import type { McNemarResult } from "./mcnemar.ts";
 import { getScoreOutcome, isAnsweredOutcome } from "./score-outcome.ts";
@@ -60,6 +65,8 @@ interface ComparedRunStatistics {
   readonly tokensPerCompleted: number | undefined;
   /** All tokens of the run divided by the number of correct answers. */
   readonly tokensPerCorrect: number | undefined;
+  /** Coordination of the roles, relative to the run of the first row. */
+  readonly coordination: CoordinationMetrics;
   /** Comparison with the run of the first row, or `undefined` for the first row. */
   readonly against: BaselineComparison | undefined;
 }
@@ -114,7 +121,7 @@ interface ComparedRun {
   readonly recording: Recording;
   readonly scoredRun: ScoredRun;
   readonly samples: readonly RecordedSample[];
-  readonly row: Omit<ComparedRunStatistics, "against">;
+  readonly row: Omit<ComparedRunStatistics, "against" | "coordination">;
 }
 
 /**
@@ -144,6 +151,7 @@ export function buildComparisonReport(
     skipped: new Set(allRuns.flatMap(({ skipped = [] }) => [...skipped])).size,
     rows: entries.map((entry) => ({
       ...entry.row,
+      coordination: computeCoordinationMetrics(toCoordinatedRun(entry), toCoordinatedRun(first)),
       against: entry === first ? undefined : compareWithBaseline(first, entry, options),
     })),
     budgets: entries.flatMap((entry) => findEqualTokenBudgetComparison(entry, entries, options) ?? []),
@@ -217,6 +225,14 @@ function toComparedRun(
       tokensPerCompleted: isKnown && completed > 0 ? total / completed : undefined,
       tokensPerCorrect: isKnown && correct > 0 ? total / correct : undefined,
     },
+  };
+}
+
+function toCoordinatedRun(run: ComparedRun): CoordinatedRun {
+  return {
+    samples: run.samples,
+    accuracy: run.row.accuracy.value,
+    tokens: getRunTokensPerSample(run),
   };
 }
 

@@ -32,8 +32,14 @@ export { computeSpecificationFormulaStatistics, countBy } from "./specification-
 
 export { summarizeReplyLatency, summarizeRoleSpending } from "./role-spending.ts";
 export type { RoleSpending } from "./role-spending.ts";
-export { computeTokenPrice, findCardTokenTotal } from "./token-counts.ts";
-export type { TokenTariff } from "./token-counts.ts";
+export {
+  addTokenCounts,
+  computeTokenPrice,
+  convertUsageToTokenCounts,
+  findCardTokenTotal,
+  sumUsageTokens,
+} from "./token-counts.ts";
+export type { TokenCounts, TokenTariff } from "./token-counts.ts";
 export { computeWilsonInterval } from "./wilson-interval.ts";
 export type { ConfidenceLevel, IntervalEstimate } from "./wilson-interval.ts";
 export { getScoreOutcome } from "./score-outcome.ts";

@@ -1,5 +1,5 @@
-import type { JsonValue } from "../../protocol/index.ts";
 import type { MessageCard, CardMetadata, CardTokenUsage } from "../message-card/index.ts";
+import { formatCardMetadataValue } from "./card-metadata-value.ts";
 import {
   fitToColumns,
   toSingleLine,
@@ -102,7 +102,7 @@ function formatMetadata(metadata: CardMetadata, numbers: CardNumbersById): strin
     // A reply has the same dataset as its task.
     if (name === "dataset" && in_reply_to !== undefined) return [];
     if (name === "duration_ms") return `${Math.round(Number(value))} ms`;
-    return value === true ? name : `${name}=${formatMetadataValue(value)}`;
+    return value === true ? name : `${name}=${formatCardMetadataValue(name, value)}`;
   });
   if (usage !== undefined) notes.push(formatUsage(usage, tokens));
   if (in_reply_to !== undefined) notes.push(`re=${numbers.get(in_reply_to) ?? in_reply_to}`);
@@ -119,10 +119,4 @@ function formatUsage(
   if (source === "none" && input_tokens + output_tokens === 0) return "tokens=?";
   const estimated = source === "reported" ? "" : `, ${source}`;
   return `tokens=${tokens ?? input_tokens + output_tokens} (${input_tokens} in, ${output_tokens} out${estimated})`;
-}
-
-function formatMetadataValue(value: JsonValue): string {
-  if (typeof value === "string") return value;
-  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join(" | ");
-  return JSON.stringify(value);
 }

@@ -1,8 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,7 +8,7 @@ import { findChromium, CHROMIUM_MISSING_MESSAGE, launchChromium } from "../html/
 import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import { SCRIPTED_PARALLEL_TASKS_SAMPLE } from "../recording/scripted-samples.fixture.ts";
 import { arbitraryHostileCard } from "./hostile-card.fixture.ts";
-import { renderSequenceMermaid, renderSequenceSvg } from "./index.ts";
+import { renderSequenceMermaid } from "./index.ts";
 
 /** The samples use a fixed seed, because failures in a browser are slow to reproduce. */
 const hostileCardLists: MessageCard[][] = fc.sample(
@@ -38,24 +35,6 @@ describe.skipIf(!hasChromium)("in a browser", () => {
     await browser.close();
   });
 
-  it("the drawings are well-formed SVG without scripts, and have names for screen readers", async () => {
-    const page = await browser.newPage();
-    const complaints: string[] = [];
-    page.on("dialog", (dialog) => void dialog.dismiss().then(() => complaints.push(dialog.message())));
-    page.on("request", (request) => complaints.push(request.url()));
-    const folder = await mkdtemp(join(tmpdir(), "colloquy-svg-"));
-    const drawings = cardLists.map((cards) => renderSequenceSvg(cards));
-    for (const [at, drawing] of drawings.entries()) {
-      const file = join(folder, `${at}.svg`);
-      await writeFile(file, drawing);
-      const url = pathToFileURL(file).href;
-      await page.goto(url);
-      expect(complaints.splice(0)).toEqual([url]);
-      const found = await page.evaluate(INSPECT_SVG_SCRIPT);
-      expect(found).toEqual({ root: "svg", broken: 0, attributes: 0, name: true });
-    }
-  });
-
   it("Mermaid draws our diagrams and executes no text of cards", async () => {
     const page = await browser.newPage();
     const complaints: string[] = [];
@@ -73,15 +52,6 @@ describe.skipIf(!hasChromium)("in a browser", () => {
 });
 
 // Code for the page is a string, because the test has no DOM types.
-const INSPECT_SVG_SCRIPT = `({
-  root: document.documentElement.localName,
-  broken: document.querySelectorAll("parsererror, script, a, image, foreignObject").length,
-  attributes: [...document.querySelectorAll("*")].filter((element) =>
-    element.getAttributeNames().some((name) => name.startsWith("on") || name.endsWith("href")),
-  ).length,
-  name: document.documentElement.getAttribute("aria-label") !== "",
-})`;
-
 /** Inserts a drawing like a page that trusts it. */
 const RENDER_MERMAID_SCRIPT = `async (texts) => {
   mermaid.initialize({ startOnLoad: false, securityLevel: "loose" });

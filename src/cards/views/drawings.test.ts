@@ -8,7 +8,7 @@ import {
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
 } from "../recording/scripted-samples.fixture.ts";
 import { arbitraryHostileCard, CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";
-import { renderSequenceText, renderSequenceSvg } from "./index.ts";
+import { renderSequenceText } from "./index.ts";
 import { measureColumns } from "./text-width.ts";
 
 const arbitraryHostileCards = fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 6 });
@@ -51,81 +51,6 @@ describe("sequence diagrams as text", () => {
     );
   });
 });
-
-describe("the drawings in SVG", () => {
-  it("have a line for each role, and an arrow with its content for each card", () => {
-    const svg = renderSequenceSvg(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards);
-    expect(svg.match(/class="life"/g)).toHaveLength(3);
-    expect(svg.match(/class="head"/g)).toHaveLength(6);
-    expect(svg).toContain("<title>planner to solver, task: Calculate 16 eggs - 3 eaten - 4 muffins</title>");
-    expect(svg).toContain(`aria-label="Cards between controller, planner, solver"`);
-    expect(svg).toContain("3. solver to planner, result: 9\n");
-    expect(svg).toContain("@media(prefers-color-scheme:dark)");
-  });
-
-  it("show the period of each task", () => {
-    // One bar of the planner, and three parallel bars of the solver.
-    expect(
-      renderSequenceSvg(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards).match(
-        /class="busy"/g,
-      ),
-    ).toHaveLength(4);
-  });
-
-  it("are the same for the same cards", () => {
-    const cards = createScriptedRecording().cards;
-    expect(renderSequenceSvg(cards)).toBe(renderSequenceSvg(structuredClone(cards)));
-  });
-
-  it("contain only our elements, for arbitrary cards", () => {
-    expect(parseSvgElements(renderSequenceSvg(createScriptedRecording().cards))).toContain("tspan");
-    fc.assert(
-      fc.property(arbitraryHostileCards, (cards) => {
-        const svg = renderSequenceSvg(cards);
-        expect(svg).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
-        const arrows = parseSvgElements(svg).filter((name) => name === "g");
-        expect(arrows).toHaveLength(cards.length);
-      }),
-    );
-  });
-});
-
-const TAG_PATTERN = /<(\/?)([a-zA-Z]+)((?: [a-zA-Z0-9-]+="[^"<>&]*(?:&#\d+;[^"<>&]*)*")*)(\/?)>/y;
-const TEXT_PATTERN = /(?:[^<>&]|&#\d+;)+/y;
-const ALLOWED_ELEMENTS = new Set("svg title desc style rect line path text tspan g".split(" "));
-const ALLOWED_ATTRIBUTES = new Set(
-  "xmlns class role aria-label width height viewBox x y x1 y1 x2 y2 rx d style text-anchor".split(" "),
-);
-
-/** Parses a drawing as strict XML. Throws on any element, attribute, or text that we do not create. */
-function parseSvgElements(svg: string): string[] {
-  const names: string[] = [];
-  const open: string[] = [];
-  let at = 0;
-  const take = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = at;
-    const found = pattern.exec(svg);
-    at += found?.[0].length ?? 0;
-    return found;
-  };
-  while (at < svg.length) {
-    const tag = take(TAG_PATTERN);
-    if (!tag) {
-      if (!take(TEXT_PATTERN)) throw new Error(`This is no drawing of ours: ${svg.slice(at, at + 80)}`);
-      continue;
-    }
-    const [, closes, name = "", attributes = "", isEmpty] = tag;
-    if (!ALLOWED_ELEMENTS.has(name)) throw new Error(`There is an element ${name}.`);
-    for (const [, attribute = ""] of attributes.matchAll(/ ([a-zA-Z0-9-]+)="/g)) {
-      if (!ALLOWED_ATTRIBUTES.has(attribute)) throw new Error(`There is an attribute ${attribute}.`);
-    }
-    if (closes) expect(open.pop()).toBe(name);
-    else names.push(name);
-    if (!closes && !isEmpty) open.push(name);
-  }
-  expect(open).toEqual([]);
-  return names;
-}
 
 const JANET_SEQUENCE_TEXT = `
 CONTROLLER                     PLANNER                      SOLVER

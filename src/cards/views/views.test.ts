@@ -7,7 +7,8 @@ import {
 } from "../message-card/message-card.fixture.ts";
 import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../recording/scripted-samples.fixture.ts";
-import { defineCardType, PLANNER, SOLVER } from "../message-card/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { defineCardType, type MessageCard, PLANNER, SOLVER } from "../message-card/index.ts";
 import { generateFlowDiagram, visualizeCards } from "./index.ts";
 import { arbitraryHostileCard, CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";
 import { fitToColumns, measureColumns, wrapText } from "./text-width.ts";
@@ -45,6 +46,37 @@ describe("the flow diagram", () => {
 });
 
 describe("boxes", () => {
+  it("name documents by their titles, and describe failed tries in a phrase", () => {
+    const [task] = createGsm8kExampleCards();
+    const document = (title: string): JsonObject => ({ title, sentences: [`A long text about ${title}.`] });
+    const card: MessageCard = {
+      ...task!,
+      metadata: {
+        context: { documents: [document("Inception"), document("London")], language: "en" },
+        failed_tries: [
+          { reason: "model_error", error: "slow down", http_status: 429, wait_ms: 2_000 },
+          { reason: "unusable_reply", error: "no JSON", wait_ms: 0, text: "Well" },
+        ],
+      },
+    };
+    const text = visualizeCards([card], { width: 200 });
+    expect(text).toContain('context=2 documents: Inception | London {"language":"en"}');
+    expect(text).toContain(
+      "failed_tries=model_error 429: slow down (repeated after 2 s) | unusable_reply: no JSON",
+    );
+    expect(text).not.toContain("A long text");
+    const contexts: [JsonObject, string][] = [
+      [{ documents: [document("Inception")] }, "1 document: Inception"],
+      [{ documents: [1, 2] }, "2 documents"],
+      [{ documents: "none" }, '{"documents":"none"}'],
+      [{ language: "en" }, '{"language":"en"}'],
+    ];
+    for (const [context, expected] of contexts)
+      expect(visualizeCards([{ ...task!, metadata: { context } }], { width: 200 })).toContain(
+        `context=${expected} `,
+      );
+  });
+
   it("are aligned in Korean", () => {
     const card = createCardProtocolWithNumberedIds().createQueryCard({
       from: PLANNER,

@@ -126,8 +126,33 @@ export function renderRunComparison({
     `${escapeControlCharacters(about.replaceAll(/\s+/g, " "))}\n` +
     renderTable([head, ...body], `l${"r".repeat(head.length)}`) +
     renderTable(notes.map((note) => [note])) +
+    renderCoordination(rows) +
     renderTable(budgets.map((budget) => [renderEqualTokenBudgetComparison(budget)]))
   );
+}
+
+/** Renders what coordination costs and gains, if a run has message cards between roles. */
+function renderCoordination(rows: ComparisonReport["rows"]): string {
+  if (rows.every(({ coordination }) => !coordination.messageDensity)) return "";
+  const head = [
+    "coordination",
+    "efficiency",
+    "tokens +",
+    "calls +",
+    "errors ×",
+    "redundancy",
+    "cards per call",
+  ];
+  const body = rows.map(({ name, coordination }) => [
+    name,
+    formatNumber(coordination.efficiency, 2),
+    formatPercent(coordination.tokenOverhead),
+    formatPercent(coordination.callOverhead),
+    formatNumber(coordination.errorAmplification, 2),
+    formatNumber(coordination.redundancy, 2),
+    formatNumber(coordination.messageDensity, 2),
+  ]);
+  return renderTable([head, ...body], `l${"r".repeat(head.length - 1)}`);
 }
 
 function formatAtLeast(tokens: number | undefined, unknownCards: number): string {

@@ -5,7 +5,6 @@ import {
   type Recording,
   getScoreOutcome,
   summarizeTokens,
-  renderSequenceSvg,
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderJson } from "../text-writer.ts";
@@ -17,6 +16,8 @@ import {
   type SampleSelectionOptions,
   selectRecordedSamples,
 } from "./sample-selection.ts";
+import { renderFaultAttribution } from "./render-fault-attribution.ts";
+import { renderInspectLog } from "./render-inspect-log.ts";
 import { readRun } from "./read-runs.ts";
 import { writeOutputFile } from "./write-output-file.ts";
 
@@ -29,8 +30,9 @@ interface ExportOptions extends RunSelectionOptions, SampleSelectionOptions {
 const EXPORT_FORMAT_RENDERERS = {
   "seed-json": (run: Recording) => renderJsonListByLine(listCardsInSpecificationFormat(run)),
   csv: renderProblemsAsCsv,
+  inspect: renderInspectLog,
+  "who-and-when": renderFaultAttribution,
   mermaid: (run: Recording) => renderSequenceMermaid(requireSingleSampleCards(run)),
-  svg: (run: Recording) => renderSequenceSvg(requireSingleSampleCards(run)),
 };
 
 export function createCardsExportCommand(context: CliContext): Command {

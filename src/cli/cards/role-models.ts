@@ -6,6 +6,7 @@ import {
   withFaults,
   createHotpotHeuristicModel,
   createOpenAiCompatibleModel,
+  type OpenAiCompatibleModelOptions,
   createOracleModel,
   createRecordedGsm8kModel,
   type RoleModel,
@@ -21,7 +22,7 @@ export interface RoleModelCreationOptions {
   readonly cassette?: string;
   readonly replay?: boolean;
   /** OpenAI-compatible server of all models that are not built in. */
-  readonly server?: { readonly baseUrl: string; readonly apiKey?: string };
+  readonly server?: Pick<OpenAiCompatibleModelOptions, "baseUrl" | "apiKey" | "extraBody">;
 }
 
 /**
@@ -60,6 +61,10 @@ async function createRoleModelWithoutCassette(
   const evidence = name.startsWith("scripted:") ? "simulated" : "live-model";
   // Replaying a cassette requires neither the model's package nor an API key.
   if (replay) return createPlaceholderModelForReplay(name, evidence);
+  const [, ownName, ownUrl] = /^([^@]+)@(https?:\/\/.+)$/.exec(name) ?? [];
+  // The API key belongs to the server of --base-url.
+  if (ownName !== undefined && ownUrl !== undefined)
+    return createOpenAiCompatibleModel({ model: ownName, baseUrl: ownUrl });
   if (server && evidence === "live-model")
     return createOpenAiCompatibleModel({ ...server, model: name.replace(/^openai:/, "") });
   const { redirectModelLogs, createModel, toRoleModel } = await import("../../agents/adk/models/index.ts");

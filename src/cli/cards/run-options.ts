@@ -1,10 +1,17 @@
+import { readFileSync } from "node:fs";
 import { InvalidArgumentError, Option, type Command } from "commander";
-import { ANSWER_SCORERS, type QuestionFields } from "../../cards/index.ts";
+import type { QuestionFields } from "../../cards/index.ts";
 import type { FaultOptions, PlannerDispatchMode } from "../../cards/roles/index.ts";
 import { parseCount, parseDuration } from "../client-options.ts";
-import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-command-options.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import {
+  addOutputFormatOptions,
+  createTariffOption,
+  type OutputFormatOptions,
+  type TariffOptions,
+} from "./cards-command-options.ts";
 
-export interface CardsRunOptions extends OutputFormatOptions {
+export interface CardsRunOptions extends OutputFormatOptions, TariffOptions {
   dataset: "gsm8k" | "hotpotqa" | "questions";
   fields?: QuestionFields;
   repeat: number;
@@ -13,7 +20,7 @@ export interface CardsRunOptions extends OutputFormatOptions {
   offset: number;
   sample?: string[];
   method: string[];
-  model?: string;
+  model?: string[];
   plannerModel?: string;
   solverModel?: string;
   planner?: string;
@@ -34,6 +41,11 @@ export interface CardsRunOptions extends OutputFormatOptions {
   apiKeyEnv?: string;
   onError: "fail" | "wrong" | "skip";
   concurrency: number;
+  rpm?: number;
+  tpm?: number;
+  budget?: { readonly tokens?: number; readonly cost?: number };
+  prompts?: RolePrompts;
+  extraBody?: JsonObject;
   deadline: number;
   out: string;
   runId?: string;
@@ -74,7 +86,7 @@ export function addCardsRunOptions(command: Command): Command {
     .addOption(
       new Option(
         "--method <names>",
-        "a2a, cot, direct, cot-sc@k, direct-sc@k; comma-separated methods run one after another",
+        "a2a, cot, direct, cot-sc@k, direct-sc@k, debate@k; comma-separated methods run one after another",
       )
         .argParser(parseList)
         .default(["a2a"], "a2a"),
@@ -82,8 +94,8 @@ export function addCardsRunOptions(command: Command): Command {
     .addOption(
       new Option(
         "--model <name>",
-        "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…; or without a model: oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …",
-      ),
+        "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…, NAME@http://…; or without a model: oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …; comma-separated models run one after another",
+      ).argParser(parseList),
     )
     .addOption(
       new Option(
@@ -93,6 +105,18 @@ export function addCardsRunOptions(command: Command): Command {
     )
     .addOption(
       new Option("--api-key-env <name>", "variable with the API key for --base-url (default: no key)"),
+    )
+    .addOption(
+      new Option(
+        "--extra-body <json>",
+        'members of each request to --base-url, null removes one, for example {"max_tokens":null,"max_completion_tokens":500}',
+      ).argParser(parseJsonObject),
+    )
+    .addOption(
+      new Option(
+        "--prompts <file>",
+        "JSON file with instructions for roles, as the members planner, solver, and answerer",
+      ).argParser(readRolePrompts),
     )
     .addOption(new Option("--planner-model <name>", "model of the planner"))
     .addOption(new Option("--solver-model <name>", "model of the solver"))
@@ -137,7 +161,7 @@ export function addCardsRunOptions(command: Command): Command {
       ).argParser(parsePositiveInteger),
     )
     .addOption(
-      new Option("--token-budget <count>", "maximum tokens per problem (default: none)").argParser(
+      new Option("--token-budget <count>", "maximum tokens per problem, for a2a (default: none)").argParser(
         parsePositiveInteger,
       ),
     )
@@ -159,14 +183,31 @@ export function addCardsRunOptions(command: Command): Command {
     .addOption(
       new Option(
         "--scorer <name>",
-        "scorer of the answers (default: number for gsm8k, f1 for hotpotqa)",
-      ).choices(ANSWER_SCORERS),
+        "number, exact, f1, choice, a file such as ./score.ts, or judge:MODEL (default: number for gsm8k, f1 for hotpotqa)",
+      ),
     )
     .addOption(
       new Option("--concurrency <count>", "maximum number of model requests in flight")
         .argParser(parsePositiveInteger)
         .default(4),
     )
+    .addOption(
+      new Option("--rpm <count>", "maximum number of model requests per minute").argParser(
+        parsePositiveInteger,
+      ),
+    )
+    .addOption(
+      new Option("--tpm <count>", "maximum number of input and output tokens per minute").argParser(
+        parsePositiveInteger,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--budget <limits>",
+        "tokens or cost after which a run stops, for example tokens=200000,cost=2.50; a cost requires --tariff",
+      ).argParser(parseBudget),
+    )
+    .addOption(createTariffOption())
     .addOption(
       new Option("--deadline <duration>", "time limit per problem, for example 90s")
         .argParser(parseDuration)
@@ -200,6 +241,41 @@ function parsePositiveInteger(text: string): number {
   const value = parseCount(text);
   if (value === 0) throw new InvalidArgumentError("It must be 1 or more.");
   return value;
+}
+
+function parseBudget(text: string): { tokens?: number; cost?: number } {
+  const pairs = parseList(text).map((pair) => pair.split("=") as [string, string?]);
+  for (const [name, value = ""] of pairs)
+    if (!["tokens", "cost"].includes(name) || !/^\d{1,15}(?:\.\d+)?$/.test(value))
+      throw new InvalidArgumentError("Use the form tokens=200000,cost=2.50.");
+  return Object.fromEntries(pairs.map(([name, value]) => [name, Number(value)]));
+}
+
+function parseJsonObject(text: string): JsonObject {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    if (isObject(value)) return value;
+  } catch {
+    // The error below names the form.
+  }
+  throw new InvalidArgumentError('Use a JSON object, such as {"max_completion_tokens":500}.');
+}
+
+/** Instructions that replace those of the package, by role. */
+export type RolePrompts = Readonly<Partial<Record<"planner" | "solver" | "answerer", string>>>;
+
+function readRolePrompts(file: string): RolePrompts {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new InvalidArgumentError(`${file} cannot be read: ${(cause as Error).message}`);
+  }
+  const prompts = parseJsonObject(text);
+  for (const [role, prompt] of Object.entries(prompts))
+    if (!["planner", "solver", "answerer"].includes(role) || typeof prompt !== "string")
+      throw new InvalidArgumentError("The file must contain texts for planner, solver, and answerer.");
+  return prompts;
 }
 
 function parseTemperature(text: string): number {

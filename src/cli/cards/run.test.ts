@@ -25,6 +25,23 @@ interface CardsRunOutput {
   comparison?: { rows: { name: string }[] };
 }
 
+interface FaultyProblem {
+  history: { role: string; type: string }[];
+  mistake_agent: string;
+  mistake_step: number;
+  mistake_reason: string;
+  faults: { step: number }[];
+}
+
+interface InspectLog {
+  samples: {
+    messages: { content: string }[];
+    events: unknown[];
+    scores: Record<string, { value: unknown }>;
+  }[];
+  stats: { model_usage: Record<string, { total_tokens: number }> };
+}
+
 function readRecording(file: string): Recording {
   return decodeRecording(readFileSync(file, "utf8"), file);
 }
@@ -226,6 +243,171 @@ describe("colloquy cards run", () => {
     expect(unset).toMatchObject({ code: 2, err: expect.stringContaining("MY_KEY is not set") as string });
   });
 
+  it("names the remedy for an unknown model, and no option that cannot help", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const server = await startFakeModelServer(() => ({ status: 404, error: "no such model" }));
+    const model = ["--model", "llama", "--base-url", server.baseUrl];
+    const { code, err } = await runCliInTestProcess(["cards", "run", "-n", "2", ...model, "--out", cwd]);
+    expect(code).toBe(3);
+    expect(err).toContain("Correct the name of the model, the API key, or the URL");
+    expect(err).not.toContain("--on-error");
+  });
+
+  it("adds members to the requests of a model server, and replaces prompts", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({
+      "prompts.json": '{"answerer":"Answer like a pirate."}',
+      "wrong.json": '{"pirate":"Arr"}',
+    });
+    const server = await startFakeModelServer(answerLikeAnyRole);
+    const words = ["cards", "run", "-n", "1", "--method", "cot", "--model", "m", "--out", cwd];
+    const url = ["--base-url", server.baseUrl];
+    const extra = ["--extra-body", '{"max_tokens":null,"max_completion_tokens":500}'];
+    const prompts = ["--prompts", join(cwd, "prompts.json"), "--run-id", "pirate"];
+    expect(await runCliInTestProcess([...words, ...url])).toMatchObject({ code: 0 });
+    expect(await runCliInTestProcess([...words, ...url, ...extra, ...prompts])).toMatchObject({ code: 0 });
+    const [plain, changed] = server.requests;
+    expect(plain?.body).toMatchObject({ max_tokens: 2_048 });
+    expect(changed?.body).toMatchObject({ max_completion_tokens: 500 });
+    expect(changed?.body).not.toHaveProperty("max_tokens");
+    expect(changed?.prompt).toMatch(/^Answer like a pirate\.\n/);
+    const runs = ["gsm8k_cot_m", "pirate"].map((id) => readRecording(join(cwd, `${id}.cards.jsonl`)).run);
+    expect(runs[1]?.options).toEqual({ answerer: { instructions: "Answer like a pirate." } });
+    expect(runs[1]?.prompts_sha256).not.toBe(runs[0]?.prompts_sha256);
+    for (const [option, problem] of [
+      [extra, "--extra-body requires a server."],
+      [["--extra-body", "[]"], "Use a JSON object"],
+      [["--prompts", join(cwd, "wrong.json")], "texts for planner, solver, and answerer"],
+      [["--prompts", join(cwd, "none.json")], "cannot be read"],
+      [["--token-budget", "500"], "--token-budget limits only the method a2a."],
+      [["--budget", "money=1"], "Use the form tokens=200000,cost=2.50."],
+      [["--budget", "cost=1"], "--tariff"],
+    ] as const)
+      expect(
+        await runCliInTestProcess([...words, ...option, ...(problem.includes("server") ? [] : url)]),
+      ).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(problem) as string,
+      });
+  });
+
+  it("compares models of several servers, with a scorer of a file, in one command", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({
+      "score.mjs":
+        "export default ({ predicted, gold, question }) => ({ correct: predicted === gold, measures: { long: question.length > 9 ? 1 : 0 } });",
+      "wrong.mjs": "export default () => 1;",
+      "none.mjs": "export const score = 1;",
+    });
+    const [right, wrong] = [
+      await startFakeModelServer(() => ({ text: "Answer: 18" })),
+      await startFakeModelServer(() => ({ text: "Answer: 17" })),
+    ];
+    const words = ["cards", "run", "-n", "1", "--method", "direct,debate@2", "--out", cwd];
+    const model = ["--model", `big@${right.baseUrl},small@${wrong.baseUrl}`];
+    const { code, out } = await runCliInTestProcess([
+      ...words,
+      ...model,
+      "--scorer",
+      join(cwd, "score.mjs"),
+      "--json",
+    ]);
+    expect(code).toBe(0);
+    const { runs, comparison } = JSON.parse(out) as CardsRunOutput;
+    expect(runs.map(({ runId, report }) => [runId, report.accuracy?.value])).toEqual([
+      ["gsm8k_direct_big", 1],
+      ["gsm8k_debate_2_big", 1],
+      ["gsm8k_direct_small", 0],
+      ["gsm8k_debate_2_small", 0],
+    ]);
+    expect(runs[0]?.report).toMatchObject({ run: { rule: "score.mjs", servers: { solver: right.baseUrl } } });
+    expect(comparison?.rows).toHaveLength(4);
+    // A debate of two has two rounds.
+    expect(right.requests).toHaveLength(5);
+    for (const [scorer, problem] of [
+      ["wrong.mjs", "returned no score"],
+      ["none.mjs", "has no default export"],
+      ["missing.mjs", "cannot be loaded"],
+      ["regex", "is not a scorer"],
+    ] as const) {
+      const name = scorer.includes(".") ? join(cwd, scorer) : scorer;
+      const failed = await runCliInTestProcess([...words, ...model, "--scorer", name, "--run-id", scorer]);
+      expect(failed.code).not.toBe(0);
+      expect(failed.err).toContain(problem);
+    }
+  });
+
+  it("exports the faults that were injected, with the role and the step of each", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const words = ["cards", "run", "--model", "oracle", "-n", "3", "--faults", "wrong=1", "--run-id", "f"];
+    await runCliInTestProcess([...words, "--out", cwd]);
+    const file = join(cwd, "f.cards.jsonl");
+    const { out } = await runCliInTestProcess(["cards", "export", file, "--to", "who-and-when"]);
+    const problems = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as FaultyProblem);
+    expect(problems).toHaveLength(3);
+    for (const { history, mistake_agent, mistake_step, mistake_reason, faults } of problems) {
+      expect({ mistake_agent, mistake_reason }).toEqual({ mistake_agent: "solver", mistake_reason: "wrong" });
+      const steps = history.flatMap(({ role, type }, step) =>
+        role === "solver" && type === "result" ? [step] : [],
+      );
+      expect(mistake_step).toBe(steps[0]);
+      expect(faults.map(({ step }) => step)).toEqual(steps);
+    }
+  });
+
+  it("exports a log for Inspect AI with the same counts, scores, and tokens", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    await runCliInTestProcess([
+      "cards",
+      "run",
+      "--model",
+      "oracle",
+      "-n",
+      "3",
+      "--run-id",
+      "i",
+      "--out",
+      cwd,
+    ]);
+    const file = join(cwd, "i.cards.jsonl");
+    const { cards, calls } = readRecording(file);
+    const { out } = await runCliInTestProcess(["cards", "export", file, "--to", "inspect"]);
+    const log = JSON.parse(out) as InspectLog;
+    expect(log).toMatchObject({
+      version: 2,
+      status: "success",
+      eval: { task: "gsm8k/a2a", model: "oracle", dataset: { samples: 3 }, metadata: { evidence: "oracle" } },
+      results: {
+        total_samples: 3,
+        completed_samples: 3,
+        scores: [{ name: "answer", metrics: { accuracy: { value: 1 } } }],
+      },
+    });
+    expect(log.samples.flatMap(({ messages }) => messages.map(({ content }) => content)).toSorted()).toEqual(
+      cards.map(({ content }) => content).toSorted(),
+    );
+    expect(log.samples.flatMap(({ events }) => events)).toHaveLength(calls.length);
+    expect(log.samples.map(({ scores }) => scores["answer"]?.value)).toEqual(["C", "C", "C"]);
+    const sum = calls.reduce((total, { usage }) => total + usage.input_tokens + usage.output_tokens, 0);
+    expect(log.stats.model_usage["oracle"]?.total_tokens).toBe(sum);
+  });
+
+  it("marks prices and answer lengths that depend on unknown tokens", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const server = await startFakeModelServer((request) => ({
+      ...answerLikeAnyRole(request),
+      ...(request.action === undefined && { usage: "none" }),
+    }));
+    const model = ["--model", "llama", "--base-url", server.baseUrl];
+    const { code } = await runCliInTestProcess(["cards", "run", "-n", "1", ...model, "--out", cwd]);
+    expect(code).toBe(0);
+    const file = join(cwd, "gsm8k_a2a_llama.cards.jsonl");
+    const { out } = await runCliInTestProcess(["cards", "stats", file, "--tariff", "input=3,output=15"]);
+    expect(out).toMatch(/price ≥ 0\.\d+ by the tariff/);
+    expect(out).toMatch(/solver answers.*estimated tokens an answer/);
+  });
+
   it("keeps the evidence kind of an oracle when its cassette is replayed", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
     const words = [
@@ -267,7 +449,7 @@ describe("colloquy cards run", () => {
       "gsm8k (test, the shipped 20) has no problem gsm8k_99. Its ids range from gsm8k_0 to gsm8k_19.",
     ],
     [["--method", "tot"], '"tot" is not a method. Use a2a, cot'],
-    [["--scorer", "strict"], "Allowed choices are number, exact, f1, choice."],
+    [["--scorer", "strict"], "strict is not a scorer."],
     [["--model", "recorded:gpt"], "No recorded answers exist for gpt."],
     [["--model", "unknown"], "unknown"],
     [["--faults", "wrong=2"], "wrong=2 is not a fault"],

@@ -1,7 +1,13 @@
 import { Command } from "commander";
-import { buildComparisonReport, type RunReport, buildRunReport } from "../../cards/index.ts";
+import {
+  type AnswerScorer,
+  buildComparisonReport,
+  type RunReport,
+  buildRunReport,
+} from "../../cards/index.ts";
 import {
   selectDatasetSamples,
+  type CustomScorer,
   type Dataset,
   type ExperimentOutcome,
   readDataset,
@@ -15,9 +21,10 @@ import { CliError, createUsageError } from "../cli-error.ts";
 import { ProgressReporter } from "../progress-reporter.ts";
 import { ExitCodeError } from "../exit-code-error.ts";
 import { readPackageVersion } from "../package-version.ts";
+import { createAnswerScorer } from "./answer-scorer.ts";
 import { renderRunComparison } from "./compare.ts";
 import { type RoleModelCreationOptions, createRoleModel } from "./role-models.ts";
-import { addCardsRunOptions, type CardsRunOptions } from "./run-options.ts";
+import { addCardsRunOptions, type CardsRunOptions, type RolePrompts } from "./run-options.ts";
 import { renderRunStats } from "./render-run-stats.ts";
 import { renderNoAnswersHint } from "./text-table.ts";
 
@@ -29,16 +36,36 @@ export function createCardsRunCommand(context: CliContext): Command {
     const data = flags.data ?? (context.env["COLLOQUY_DATA"] || undefined);
     const options = { ...flags, ...(data !== undefined && { data }) };
     const dataset = loadDataset(options);
-    const model = await createRoleModels(options, dataset, context.env);
+    const models = await Promise.all(
+      (options.model ?? [undefined]).map((name) => createRoleModels(name, options, dataset, context.env)),
+    );
+    const scorer =
+      options.scorer === undefined
+        ? undefined
+        : await createAnswerScorer(options.scorer, (name) =>
+            createRoleModel(name, readModelSource(options, dataset, context.env)),
+          );
     const outcomes: ExperimentOutcomeWithReport[] = [];
     const { repeat, seed = repeat > 1 ? 1 : undefined } = options;
-    const repetitions = options.method.flatMap((method) =>
-      Array.from({ length: repeat }, (_, index) => ({ method, seed: seed && seed + index })),
+    const repetitions = models.flatMap((model, position) =>
+      options.method.flatMap((method) =>
+        Array.from({ length: repeat }, (_, index) => ({
+          model,
+          position,
+          method,
+          seed: seed && seed + index,
+        })),
+      ),
     );
-    for (const { method, seed: ownSeed } of repetitions) {
+    for (const { model, position, method, seed: ownSeed } of repetitions) {
       if (context.interruptSignal.aborted) break;
       const seeded = { ...options, ...(ownSeed !== undefined && { seed: ownSeed }) };
-      const outcome = await runExperimentMethod(method, dataset, model, seeded, context);
+      const run = {
+        ...seeded,
+        ...(options.runId !== undefined &&
+          models.length > 1 && { runId: `${options.runId}-${position + 1}` }),
+      };
+      const outcome = await runExperimentMethod(method, dataset, model, scorer, run, context);
       outcomes.push({ ...outcome, report: buildRunReport(outcome.recording) });
     }
     writeExperimentOutcomes(outcomes, options, context);
@@ -66,33 +93,15 @@ function loadDataset({ dataset, data, fields, n, offset, sample }: CardsRunOptio
  * instance.
  */
 async function createRoleModels(
+  model: string | undefined,
   options: CardsRunOptions,
-  { samples }: Dataset,
+  dataset: Dataset,
   env: CliContext["env"],
 ): Promise<Record<string, RoleModel>> {
-  const {
-    model,
-    plannerModel = model,
-    solverModel = model,
-    planner: plannerUrl,
-    solver: solverUrl,
-    data,
-    faults,
-    cassette,
-    replay = false,
-    baseUrl,
-    apiKeyEnv,
-  } = options;
-  if (replay && cassette === undefined)
-    throw createUsageError("--replay requires a cassette.", "--cassette <file>");
-  const source: RoleModelCreationOptions = {
-    samples,
-    data,
-    replay,
-    ...(faults && { faults }),
-    ...(cassette !== undefined && { cassette }),
-    ...(baseUrl !== undefined && { server: { baseUrl, ...readApiKey(apiKeyEnv, env) } }),
-  };
+  const { plannerModel = model, solverModel = model, planner: plannerUrl, solver: solverUrl } = options;
+  if (options.tokenBudget !== undefined && !options.method.includes("a2a"))
+    throw createUsageError("--token-budget limits only the method a2a.", "--max-tokens <count>");
+  const source = readModelSource(options, dataset, env);
   const usesPlanner = options.method.includes("a2a") && plannerUrl === undefined;
   const isMissing =
     (usesPlanner && plannerModel === undefined) || (solverUrl === undefined && solverModel === undefined);
@@ -109,6 +118,27 @@ async function createRoleModels(
   return { ...(planner && { planner }), ...(solver && { solver }) };
 }
 
+function readModelSource(
+  { data, faults, cassette, replay = false, baseUrl, apiKeyEnv, extraBody }: CardsRunOptions,
+  { samples }: Dataset,
+  env: CliContext["env"],
+): RoleModelCreationOptions {
+  if (extraBody && baseUrl === undefined)
+    throw createUsageError("--extra-body requires a server.", "--base-url <url>");
+  if (replay && cassette === undefined)
+    throw createUsageError("--replay requires a cassette.", "--cassette <file>");
+  return {
+    samples,
+    data,
+    replay,
+    ...(faults && { faults }),
+    ...(cassette !== undefined && { cassette }),
+    ...(baseUrl !== undefined && {
+      server: { baseUrl, ...readApiKey(apiKeyEnv, env), ...(extraBody && { extraBody }) },
+    }),
+  };
+}
+
 /** Reads the API key of an OpenAI-compatible server from the environment variable that the user names. */
 function readApiKey(variable: string | undefined, env: CliContext["env"]): { apiKey?: string } {
   if (variable === undefined) return {};
@@ -121,10 +151,12 @@ async function runExperimentMethod(
   method: string,
   dataset: Dataset,
   model: Record<string, RoleModel>,
+  scorer: AnswerScorer | CustomScorer | undefined,
   options: CardsRunOptions,
   context: CliContext,
 ): Promise<ExperimentOutcome> {
-  const { planner, solver, out, runId, resume, scorer, concurrency, deadline, onError } = options;
+  const { planner, solver, out, runId, resume, concurrency, deadline, onError } = options;
+  const { rpm, tpm, budget, tariff } = options;
   const links = { ...(planner !== undefined && { planner }), ...(solver !== undefined && { solver }) };
   const progress = new ProgressReporter(context, `${dataset.name} ${method}`);
   try {
@@ -133,9 +165,13 @@ async function runExperimentMethod(
       method,
       model,
       roleUrls: links,
-      planner: toPlannerOptions(options),
-      solver: toSolverOptions(options),
-      answerer: toSamplingOptions(options),
+      planner: { ...toPlannerOptions(options), ...toInstructions(options, "planner") },
+      solver: { ...toSolverOptions(options), ...toInstructions(options, "solver") },
+      answerer: { ...toSamplingOptions(options), ...toInstructions(options, "answerer") },
+      ...(rpm !== undefined && { requestsPerMinute: rpm }),
+      ...(tpm !== undefined && { tokensPerMinute: tpm }),
+      ...(budget && { budget }),
+      ...(tariff && { tariff }),
       outputFolder: out,
       concurrency,
       onError,
@@ -163,6 +199,14 @@ async function runExperimentMethod(
   } finally {
     progress.end();
   }
+}
+
+function toInstructions(
+  { prompts }: CardsRunOptions,
+  role: keyof RolePrompts,
+): { readonly instructions?: string } {
+  const instructions = prompts?.[role];
+  return instructions === undefined ? {} : { instructions };
 }
 
 function toPlannerOptions(options: CardsRunOptions): PlannerOptions {

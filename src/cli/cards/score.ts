@@ -1,17 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Command, Option } from "commander";
-import {
-  ANSWER_SCORERS,
-  type AnswerScorer,
-  buildRunReport,
-  decodeRecording,
-  decodeRecordLine,
-} from "../../cards/index.ts";
+import { buildRunReport, decodeRecording, decodeRecordLine } from "../../cards/index.ts";
 import { encodeTrafficLine, SharedTextDecoder, type TrafficLine } from "../../observe/trace/index.ts";
 import { SharedTextEncoder } from "../../observe/trace/recording/index.ts";
 import { rescoreRecordLines } from "../../cards/experiments/index.ts";
+import type { RoleModel } from "../../cards/roles/index.ts";
 import type { CliContext } from "../cli-context.ts";
+import { createAnswerScorer } from "./answer-scorer.ts";
+import { createRoleModel } from "./role-models.ts";
 import { createUsageError } from "../cli-error.ts";
 import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-command-options.ts";
 import { readFileOrStdin } from "./read-runs.ts";
@@ -19,7 +16,7 @@ import { OutputWriter } from "../output-writer.ts";
 import { formatOutcomes, formatPercentWithInterval, renderTable } from "./text-table.ts";
 
 interface ScoreOptions extends OutputFormatOptions {
-  scorer: AnswerScorer;
+  scorer: string;
   out?: string;
 }
 
@@ -28,7 +25,10 @@ export function createCardsScoreCommand(context: CliContext): Command {
     new Command("score")
       .argument("<file>", "recording of a run (.cards.jsonl)")
       .addOption(
-        new Option("--scorer <name>", "scorer of the answers").choices(ANSWER_SCORERS).makeOptionMandatory(),
+        new Option(
+          "--scorer <name>",
+          "number, exact, f1, choice, a file such as ./score.ts, or judge:MODEL",
+        ).makeOptionMandatory(),
       )
       .option(
         "--out <file>",
@@ -39,9 +39,14 @@ export function createCardsScoreCommand(context: CliContext): Command {
     const before = decodeRecording(text, file);
     if (!before.run)
       throw createUsageError(`${file} has no run line.`, "Pass the recording of the run (.cards.jsonl).");
-    const lines = rescoreRecordLines(decodeLines(text), before, scorer);
-    const target =
-      out ?? join(file === "-" ? "." : dirname(file), `${before.run.run_id}-${scorer}.cards.jsonl`);
+    const lines = await rescoreRecordLines(
+      decodeLines(text),
+      before,
+      await createAnswerScorer(scorer, createJudge),
+      context.interruptSignal,
+    );
+    const runId = lines.find((line) => line.kind === "run")?.run_id ?? before.run.run_id;
+    const target = out ?? join(file === "-" ? "." : dirname(file), `${runId}.cards.jsonl`);
     const texts = new SharedTextEncoder();
     const rescored = lines.map((line) => `${texts.encode(encodeTrafficLine(line))}\n`).join("");
     await writeNewFile(target, rescored);
@@ -59,6 +64,10 @@ export function createCardsScoreCommand(context: CliContext): Command {
     );
     context.streams.err(`record: ${target}\n`);
   });
+}
+
+function createJudge(name: string): Promise<RoleModel> {
+  return createRoleModel(name, { samples: [], data: undefined });
 }
 
 function decodeLines(text: string): TrafficLine[] {

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import {
   generateFlowDiagram,
+  renderSequenceMermaid,
   renderSequenceText,
-  renderSequenceSvg,
   visualizeCards,
 } from "../../cards/index.ts";
 import {
@@ -48,7 +48,6 @@ describe("cards show", () => {
     ["lanes", renderSequenceText(janetCards, { width: 100 })],
     ["classic", visualizeCards(janetCards, { style: "classic" })],
     ["mermaid", "sequenceDiagram\n"],
-    ["svg", renderSequenceSvg(janetCards, { title: "Cards of gsm8k_0" })],
   ])("shows one problem of a run as %s", async (style, drawn) => {
     const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
     const { code, out } = await runCardsCommand("show", file, "--sample", "gsm8k_0", "--style", style);
@@ -83,7 +82,7 @@ describe("cards show", () => {
 
   it("requires one problem for a diagram, and lists the available problems", async () => {
     const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
-    const several = await runCardsCommand("show", file, "--style", "svg");
+    const several = await runCardsCommand("show", file, "--style", "mermaid");
     expect(several).toMatchObject({ code: 2, out: "" });
     expect(several.err).toContain("This output shows a single problem, but the run has 4.");
     expect(several.err).toContain("--sample: gsm8k_0, gsm8k_1, gsm8k_2, gsm8k_3.");
@@ -113,26 +112,26 @@ describe("cards export", () => {
 
   it("exports a single problem, also to a file", async () => {
     const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
-    const out = `${file}.svg`;
-    expect(await runCardsCommand("export", file, "--to", "svg", "--sample", "gsm8k_1", "--out", out)).toEqual(
-      {
-        code: 0,
-        out: "",
-        err: "",
-      },
-    );
+    const out = `${file}.mmd`;
+    expect(
+      await runCardsCommand("export", file, "--to", "mermaid", "--sample", "gsm8k_1", "--out", out),
+    ).toEqual({
+      code: 0,
+      out: "",
+      err: "",
+    });
     expect(await readFile(out, "utf8")).toBe(
-      renderSequenceSvg(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards),
+      renderSequenceMermaid(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards),
     );
     const { err, code } = await runCardsCommand(
       "export",
       file,
       "--to",
-      "svg",
+      "mermaid",
       "--sample",
       "gsm8k_1",
       "--out",
-      `${file}/none/x.svg`,
+      `${file}/none/x.mmd`,
     );
     expect(code).toBe(2);
     expect(err).toContain("cannot be written");

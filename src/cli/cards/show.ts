@@ -4,7 +4,6 @@ import {
   renderSequenceText,
   renderSequenceMermaid,
   type RecordedSample,
-  renderSequenceSvg,
   visualizeCards,
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -29,7 +28,7 @@ interface TextRenderOptions {
   readonly colors: boolean;
 }
 
-type CardsShowStyle = keyof typeof TEXT_STYLE_RENDERERS | keyof typeof DIAGRAM_STYLE_RENDERERS;
+type CardsShowStyle = keyof typeof TEXT_STYLE_RENDERERS | "mermaid";
 
 /**
  * Text formats that show one problem at a time. If a recording contains several problems, the command prints
@@ -43,19 +42,12 @@ const TEXT_STYLE_RENDERERS = {
   classic: ({ cards }: RecordedSample) => visualizeCards(cards, { style: "classic" }),
 };
 
-/** Diagram formats that produce a complete file and therefore support only one problem. */
-const DIAGRAM_STYLE_RENDERERS = {
-  mermaid: ({ cards }: RecordedSample) => renderSequenceMermaid(cards),
-  svg: ({ cards, id }: RecordedSample) =>
-    renderSequenceSvg(cards, id === undefined ? {} : { title: `Cards of ${id}` }),
-};
-
 export function createCardsShowCommand(context: CliContext): Command {
   return addCardsCommandOptions(new Command("show"))
     .addOption(createSampleOption())
     .addOption(
       new Option("--style <style>", "display style")
-        .choices([...Object.keys(TEXT_STYLE_RENDERERS), ...Object.keys(DIAGRAM_STYLE_RENDERERS)])
+        .choices([...Object.keys(TEXT_STYLE_RENDERERS), "mermaid"])
         .default("boxes"),
     )
     .addOption(
@@ -69,8 +61,9 @@ export function createCardsShowCommand(context: CliContext): Command {
       const samples = selectRecordedSamples(recording, sample);
       if (output === "json") {
         new OutputWriter(context.streams, output).writeJson(samples.flatMap(({ cards }) => cards));
-      } else if (style === "mermaid" || style === "svg") {
-        context.streams.outDocument(DIAGRAM_STYLE_RENDERERS[style](requireSingleSample(samples)));
+      } else if (style === "mermaid") {
+        // The diagram is a complete document, so it contains only one problem.
+        context.streams.outDocument(renderSequenceMermaid(requireSingleSample(samples).cards));
       } else {
         const renderOptions = {
           width: options.width ?? context.stdoutColumns ?? 100,

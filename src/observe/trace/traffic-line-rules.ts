@@ -194,6 +194,7 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
     tokens_estimated: optional(isBoolean, "a boolean"),
     turn: OPTIONAL_COUNT,
     wait_ms: OPTIONAL_NUMBER,
+    injected_faults: optional(isStringList, "a list of texts"),
     price: OPTIONAL_NUMBER,
     currency: optional(isCurrency, "a currency code such as USD"),
     duration_ms: NUMBER,

@@ -221,6 +221,8 @@ export interface ModelLine extends TrafficLineBase, TrafficIds, RunIds {
   readonly turn?: number;
   /** Time in milliseconds after which the caller repeated a failed call. */
   readonly wait_ms?: number;
+  /** Faults that a test injected into the call, such as `wrong`. */
+  readonly injected_faults?: readonly string[];
   /** Price of the call, if the price of the model is known. */
   readonly price?: number;
   /** Currency code (ISO 4217) of `price`. Default: `USD`. */

@@ -23,6 +23,11 @@ import type { Dataset } from "./dataset.ts";
  * file is missing or invalid.
  */
 export function readDataset(name: "gsm8k" | "hotpotqa", path?: string): Dataset {
+  if (name !== "gsm8k" && name !== "hotpotqa")
+    throw createMissingDataError(
+      `${JSON.stringify(name)} is not a known dataset`,
+      "use gsm8k or hotpotqa, or read your own file with readQuestions",
+    );
   if (path === undefined) {
     if (name === "gsm8k") return { name, split: "test, the shipped 20", samples: getGsm8kSlice() };
     throw createMissingDataError("HotpotQA is not shipped", "pass its file or folder (--data)");

@@ -25,7 +25,7 @@ export interface OpenRunFileOptions extends RunRecorderOptions, FileSinkOptions 
 
 const assertKnownOptions = defineOptionNames<OpenRunFileOptions>()(
   "openRunFile",
-  "fsync monotonicNow now onDegraded outputFolder redact resume",
+  "fsync monotonicNow now onDegraded outputFolder redact resume tariff",
 );
 
 /**

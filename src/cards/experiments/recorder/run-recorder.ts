@@ -18,10 +18,13 @@ import { A2AError, type JsonObject } from "../../../protocol/index.ts";
 import {
   type CardRecorder,
   type CardRecordInput,
+  computeTokenPrice,
+  convertUsageToTokenCounts,
   listCardJson,
   type MessageCard,
   type ModelCallRecordInput,
   toDict,
+  type TokenTariff,
 } from "../../index.ts";
 
 /** Names of the members that the writer adds to each line. */
@@ -75,6 +78,8 @@ export interface RunRecorderOptions {
   readonly now?: () => number;
   /** Returns the time of a monotonic clock in milliseconds. Default: `performance.now`. */
   readonly monotonicNow?: () => number;
+  /** Prices of tokens. With a tariff, the line of each model call with known tokens contains the price of the call. */
+  readonly tariff?: TokenTariff;
   /** Replaces secrets in the JSON text of a line. By default, the writer redacts common forms of secrets. */
   readonly redact?: (jsonText: string) => string;
   /**
@@ -86,7 +91,7 @@ export interface RunRecorderOptions {
 
 const assertKnownOptions = defineOptionNames<RunRecorderOptions>()(
   "createRunRecorder",
-  "monotonicNow now onDegraded redact",
+  "monotonicNow now onDegraded redact tariff",
 );
 
 /** Bodies of runs are not shortened, because a shortened message card is no card. */
@@ -101,6 +106,7 @@ export function createRunRecorder(sink: RunSink, options: RunRecorderOptions = {
 class TrafficRunRecorder implements RunRecorder {
   readonly writer: TrafficWriter;
   readonly #sink: RunSink;
+  readonly #tariff: TokenTariff | undefined;
   /** Cards that the record contains. */
   readonly #recordedCardIds = new Set<string>();
   /** Reported cards of unfinished problems that no recorded message contains so far. */
@@ -111,6 +117,7 @@ class TrafficRunRecorder implements RunRecorder {
 
   constructor(sink: RunSink, options: RunRecorderOptions) {
     this.#sink = sink;
+    this.#tariff = options.tariff;
     this.writer = createTrafficWriter(sink, {
       ...pickOptions<RunRecorderOptions>(options, "now monotonicNow redact"),
       vantage: "client",
@@ -159,6 +166,8 @@ class TrafficRunRecorder implements RunRecorder {
       finish_reason: finish,
       ...(source !== "none" && tokens),
       ...(source === "estimated" && { tokens_estimated: true }),
+      ...(source !== "none" &&
+        this.#tariff && { price: computeTokenPrice(convertUsageToTokenCounts(usage), this.#tariff) }),
     } satisfies Omit<ModelLine, WriterMember> & { kind: "model" });
   }
 

@@ -21,6 +21,7 @@ import {
   type ServedRoles,
   type SolverOptions,
 } from "../../roles/index.ts";
+import type { Clock } from "../../../engine/index.ts";
 import type { TrafficWriter } from "../../../observe/trace/recording/index.ts";
 import type { ExperimentMethod } from "./experiment-method.ts";
 
@@ -33,7 +34,7 @@ export interface ExperimentRoleOptions {
   readonly planner?: PlannerOptions;
   readonly solver?: SolverOptions;
   /** Options for the answerer, which solves problems with the methods `cot` and `direct`. */
-  readonly answerer?: Omit<BaselineAnswererOptions, "style" | "samples" | "name">;
+  readonly answerer?: Omit<BaselineAnswererOptions, "style" | "samples" | "rounds" | "name">;
   /** URLs of remote roles by role name. Remote roles write their own recordings. */
   readonly roleUrls?: Readonly<Record<string, string>>;
   /**
@@ -59,6 +60,7 @@ export async function startExperimentRoles(
   options: ExperimentRoleOptions,
   recorder: CardRecorder,
   record: TrafficWriter,
+  clock: Clock,
 ): Promise<RunningExperimentRoles> {
   const { method, roleUrls = {}, serverLayout = "apart" } = options;
   const protocol: AnyCardProtocol =
@@ -71,7 +73,7 @@ export async function startExperimentRoles(
   const shared = { protocol, recorder, roleTargets: roleUrls, connectOptions: { record } };
   const served: ServedRoles | undefined =
     localRoles.length > 0 ? await serveRoles({ roles, serverLayout, ...shared }) : undefined;
-  const controller = createController({ ...shared, roleTargets: { ...roleUrls, ...served?.urls } });
+  const controller = createController({ ...shared, clock, roleTargets: { ...roleUrls, ...served?.urls } });
   return {
     controller,
     entryRole: method.kind === "a2a" ? PLANNER : SOLVER,
@@ -85,7 +87,9 @@ function createRoles({ method, planner, solver, answerer }: ExperimentRoleOption
       [PLANNER]: createPlanner({ ...planner, name: PLANNER }),
       [SOLVER]: createSolver({ ...solver, name: SOLVER }),
     };
-  return { [SOLVER]: createBaselineAnswerer({ ...answerer, style: method.kind, samples: method.samples }) };
+  if (method.kind === "role") return { [SOLVER]: { ...method.role, name: SOLVER } };
+  const { kind: style, samples, rounds = 1 } = method;
+  return { [SOLVER]: createBaselineAnswerer({ ...answerer, style, samples, rounds }) };
 }
 
 /** Returns the model of each local role. Throws a `RangeError` if a role has no model. */

@@ -37,6 +37,10 @@ function createAlwaysRightModel(format: (answer: string) => string, prefix = "")
 const listOutcomes = ({ recording }: ExperimentOutcome): unknown[] =>
   recording.scores.map(({ outcome }) => outcome);
 
+it("a dataset with an unknown name is an error, and not another dataset", () => {
+  expect(() => readDataset("triviaqa" as "gsm8k")).toThrow('"triviaqa" is not a known dataset');
+});
+
 describe("a model that is always right", () => {
   const toFullWidth = (answer: string): string =>
     answer.replaceAll(/\d/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0));
@@ -174,7 +178,7 @@ describe("recorded replies", () => {
       ...recording.calls.map(({ line }) => line),
       ...recording.scores,
     ];
-    const rescored = rescoreRecordLines(lines, recording, "exact");
+    const rescored = await rescoreRecordLines(lines, recording, "exact");
     for (const line of rescored) expect(decodeRecordLine(encodeTrafficLine(line))).toEqual(line);
     expect(rescored.filter(({ kind }) => kind === "run")).toMatchObject([{ rule: "exact" }]);
     expect(new Set(rescored.map((line) => "run_id" in line && line.run_id))).toEqual(
@@ -184,8 +188,8 @@ describe("recorded replies", () => {
       { correct: false, predicted: "18 dollars", gold: "18", rule: "exact" },
       { correct: false, predicted: "3 dollars", gold: "3", rule: "exact" },
     ]);
-    expect(rescoreRecordLines(lines, recording, "number").filter(({ kind }) => kind === "score")).toEqual(
-      recording.scores.map((line) => ({ ...line, run_id: `${line.run_id}-number` })),
-    );
+    expect(
+      (await rescoreRecordLines(lines, recording, "number")).filter(({ kind }) => kind === "score"),
+    ).toEqual(recording.scores.map((line) => ({ ...line, run_id: `${line.run_id}-number` })));
   });
 });

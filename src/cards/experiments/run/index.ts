@@ -12,4 +12,6 @@ export {
   type FailedSample,
   runExperiment,
 } from "./run-experiment.ts";
+export { createJudgeScorer } from "./judge-scorer.ts";
+export type { CustomScore, CustomScorer, ScorableAnswer } from "./score-reply.ts";
 export { rescoreRecordLines } from "./rescore-record-lines.ts";

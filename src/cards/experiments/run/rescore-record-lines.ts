@@ -7,31 +7,39 @@ import {
   type ResultCard,
 } from "../../index.ts";
 import type { TrafficLine } from "../../../observe/trace/index.ts";
-import { scoreReply } from "./score-reply.ts";
+import { toFileName } from "./run-description.ts";
+import { type CustomScorer, scoreReplyWith } from "./score-reply.ts";
 
 /**
  * Scores the recorded replies of a run with another scorer, without a model. Returns the lines of a new run,
  * whose ID ends with the name of the scorer. Problems without a recorded reply keep their score.
  */
-export function rescoreRecordLines(
+export async function rescoreRecordLines(
   lines: readonly TrafficLine[],
   recording: Recording,
-  scorer: AnswerScorer,
-): TrafficLine[] {
+  scorer: AnswerScorer | CustomScorer,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<TrafficLine[]> {
   const samples = new Map(recording.samples.map((sample) => [sample.id, sample]));
-  return lines.map((earlier) => {
-    const line = renameRun(earlier, `${recording.runId}`, `${recording.runId}-${scorer}`);
-    if (line.kind === "run") return { ...line, rule: scorer };
+  const rule = typeof scorer === "object" ? scorer.name : scorer;
+  const runId = `${recording.runId}-${toFileName(rule)}`;
+  const rescore = async (earlier: TrafficLine): Promise<TrafficLine> => {
+    const line = renameRun(earlier, `${recording.runId}`, runId);
+    if (line.kind === "run") return { ...line, rule };
     if (line.kind !== "score") return line;
     const reply = findFinalReply(samples.get(line.sample_id));
-    if (!reply || line.error !== undefined) return { ...line, rule: scorer };
+    if (!reply || line.error !== undefined) return { ...line, rule };
+    const question = samples.get(line.sample_id)?.cards[0]?.content ?? "";
     const { measures = {}, predicted: _predicted, ...rest } = line;
-    const score = scoreReply(line.gold, reply, scorer);
+    const score = await scoreReplyWith(scorer, { gold: line.gold, question, signal }, reply);
     // The selection of paragraphs does not depend on the answer.
     const kept = Object.entries(measures).filter(([name]) => name.startsWith("paragraphs_"));
     const all = { ...score.measures, ...Object.fromEntries(kept) };
     return { ...rest, ...score, ...(Object.keys(all).length > 0 && { measures: all }) };
-  });
+  };
+  const rescored: TrafficLine[] = [];
+  for (const line of lines) rescored.push(await rescore(line));
+  return rescored;
 }
 
 /** Replaces the ID of the run in a line, also in the metadata of its messages and message cards. */

@@ -58,7 +58,7 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
     ...(dataset.sha256 !== undefined && { data_sha256: dataset.sha256 }),
     ...(seed !== undefined && { seed }),
     ...(Object.keys(servers).length > 0 && { servers }),
-    prompts_sha256: createHash("sha256").update(listInstructionPrompts().join("\0")).digest("hex"),
+    prompts_sha256: createHash("sha256").update(listInstructionPrompts(options).join("\0")).digest("hex"),
   };
 }
 
@@ -122,7 +122,8 @@ const ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD: ReadonlySet<string> = new Set([
   "seed",
 ]);
 
-function toFileName(text: string): string {
+/** Replaces the characters of a text that a run ID may not contain. */
+export function toFileName(text: string): string {
   return text
     .replaceAll(/[^A-Za-z0-9_.@+-]+/g, "-")
     .replaceAll(/[@+]/g, "_")

@@ -1,12 +1,23 @@
 import { defineOptionNames, pickOptions } from "../../../base/usage-checks/index.ts";
-import type { AnswerScorer, DatasetSample, ErrorCard, Recording, ResultCard } from "../../index.ts";
-import { getAnswerForm } from "../../index.ts";
+import {
+  addTokenCounts,
+  type AnswerScorer,
+  type CardTokenUsage,
+  computeTokenPrice,
+  convertUsageToTokenCounts,
+  type DatasetSample,
+  type ErrorCard,
+  getAnswerForm,
+  type Recording,
+  type ResultCard,
+  sumUsageTokens,
+  type TokenCounts,
+} from "../../index.ts";
 import {
   type ControllerSolveResult,
   createRequestLimit,
   createTaskContextFromDocuments,
-  type RequestLimit,
-  type RoleModel,
+  excludeDelays,
 } from "../../roles/index.ts";
 import type { Dataset } from "../data/index.ts";
 import {
@@ -18,7 +29,13 @@ import {
   writeMessageCardListFile,
 } from "../recorder/index.ts";
 import { buildRunDescription } from "./run-description.ts";
-import { getReplyErrorType, resolveScorer, scoreParagraphs, scoreReply } from "./score-reply.ts";
+import {
+  type CustomScorer,
+  getReplyErrorType,
+  resolveScorer,
+  scoreParagraphs,
+  scoreReplyWith,
+} from "./score-reply.ts";
 import { type ExperimentRoleOptions, resolveRoleModels, startExperimentRoles } from "./experiment-roles.ts";
 import { type ExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
 import { SampleCardCollector } from "./sample-card-collector.ts";
@@ -33,15 +50,18 @@ import {
 export interface ExperimentOptions
   extends
     Omit<ExperimentRoleOptions, "method">,
-    Pick<OpenRunFileOptions, "outputFolder" | "resume" | "redact" | "fsync"> {
+    Pick<OpenRunFileOptions, "outputFolder" | "resume" | "redact" | "fsync" | "tariff"> {
   /** Dataset with the problems to solve. */
   readonly dataset: Dataset;
   /**
    * Method that solves the problems, which is `a2a` (default), `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`.
    */
   readonly method?: ExperimentMethod | string;
-  /** Scorer of the answers. Default: `number` if all correct answers are numbers, and `f1` otherwise. */
-  readonly scorer?: AnswerScorer | (string & {});
+  /**
+   * Scorer of the answers: a name, or your own scorer. Default: `number` if all correct answers are numbers, and
+   * `f1` otherwise.
+   */
+  readonly scorer?: AnswerScorer | (string & {}) | CustomScorer;
   /**
    * ID of the experiment run. The name of the record file contains this ID. The default run ID contains the
    * dataset, the method, and the model, as in `gsm8k_a2a_claude`.
@@ -53,6 +73,22 @@ export interface ExperimentOptions
    * solved at the same time. Default: 4.
    */
   readonly concurrency?: number;
+  /**
+   * Maximum number of model requests in any period of one minute. Waiting requests do not use up the deadline of their
+   * problem. Default: no limit.
+   */
+  readonly requestsPerMinute?: number;
+  /**
+   * Maximum number of input and output tokens in any period of one minute. When the limit is reached, no request
+   * starts until it has passed. Default: no limit.
+   */
+  readonly tokensPerMinute?: number;
+  /**
+   * Maximum number of input and output tokens of the run, and maximum cost in the currency of `tariff`. When the
+   * budget is spent, the run fails, and `resume` with a larger budget continues. Model calls with unknown tokens do not
+   * count. Default: no limit.
+   */
+  readonly budget?: { readonly tokens?: number; readonly cost?: number };
   /**
    * Treatment of a problem without an answer, because a model or an agent failed or the deadline passed:
    *
@@ -81,9 +117,9 @@ export interface ExperimentOptions
 
 const assertKnownOptions = defineOptionNames<ExperimentOptions>()(
   "runExperiment",
-  "answerer onError codeVersion concurrency dataset deadlineMs fsync maxConsecutiveFailures method model",
-  "onProgress outputFolder planner redact resume roleUrls runId scorer serverLayout signal",
-  "solver",
+  "answerer onError budget codeVersion concurrency dataset deadlineMs fsync maxConsecutiveFailures method model",
+  "onProgress outputFolder planner redact requestsPerMinute resume roleUrls runId scorer serverLayout signal",
+  "solver tariff tokensPerMinute",
 );
 
 /** Progress of an experiment run. */
@@ -142,14 +178,16 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
   const method =
     typeof options.method === "object" ? options.method : parseExperimentMethod(options.method ?? "a2a");
-  const rule = resolveScorer(dataset, options.scorer);
-  const run = buildRunDescription({ ...options, method }, rule);
+  const scorer = typeof options.scorer === "object" ? options.scorer : resolveScorer(dataset, options.scorer);
+  if (options.budget?.cost !== undefined && !options.tariff)
+    throw new RangeError("A budget with a cost requires the option tariff (--tariff).");
+  const run = buildRunDescription({ ...options, method }, typeof scorer === "object" ? scorer.name : scorer);
   let writeError: unknown;
   const file = openRunFile(run, {
-    ...pickOptions<OpenRunFileOptions>(options, "fsync outputFolder redact resume"),
+    ...pickOptions<OpenRunFileOptions>(options, "fsync outputFolder redact resume tariff"),
     onDegraded: (cause) => (writeError = cause),
   });
-  const experimentRun = new ExperimentRun(file, run, { ...options, method }, rule, signal);
+  const experimentRun = new ExperimentRun(file, run, { ...options, method }, scorer, signal);
   try {
     await experimentRun.solvePendingSamples(concurrency);
   } catch (error) {
@@ -183,7 +221,7 @@ class ExperimentRun {
   readonly #file: RunFile;
   readonly #run: RunRecordInput;
   readonly #options: ExperimentOptions & { readonly method: ExperimentMethod };
-  readonly #rule: AnswerScorer;
+  readonly #scorer: AnswerScorer | CustomScorer;
   readonly #signal: AbortSignal;
   readonly #giveUpController = new AbortController();
   readonly #pendingSamples: DatasetSample[];
@@ -193,6 +231,7 @@ class ExperimentRun {
   #skipped = 0;
   #failed = 0;
   #isStopped = false;
+  #tokens: TokenCounts;
   /** Failed problems since the last problem with an answer. */
   #recentFailures: SampleFailure[] = [];
   readonly failedSamples: FailedSample[] = [];
@@ -204,15 +243,17 @@ class ExperimentRun {
     file: RunFile,
     run: RunRecordInput,
     options: ExperimentOptions & { readonly method: ExperimentMethod },
-    rule: AnswerScorer,
+    scorer: AnswerScorer | CustomScorer,
     signal: AbortSignal,
   ) {
     this.#file = file;
     this.#run = run;
     this.#options = options;
-    this.#rule = rule;
+    this.#scorer = scorer;
     this.#signal = signal;
     this.#cards = new SampleCardCollector(file);
+    const { calls, abandoned } = file.readRecording();
+    this.#tokens = sumUsageTokens([...calls, ...abandoned.calls].map(({ usage }) => usage));
     this.#pendingSamples = options.dataset.samples.filter(({ id }) => !file.doneSampleIds.has(id));
   }
 
@@ -228,17 +269,27 @@ class ExperimentRun {
 
   async solvePendingSamples(concurrency: number): Promise<void> {
     if (this.#pendingSamples.length === 0) return;
+    this.#countTokens(undefined);
+    if (this.#isStopped) return;
     const { method } = this.#options;
-    const limit = createRequestLimit(concurrency);
-    const model = limitModelRequests(resolveRoleModels(this.#options), limit);
-    const answerer = { answerForm: getAnswerForm(this.#rule), ...this.#options.answerer };
+    const limit = createRequestLimit({
+      concurrency,
+      ...pickOptions<ExperimentOptions>(this.#options, "requestsPerMinute tokensPerMinute"),
+      onUsage: (usage) => this.#countTokens(usage),
+    });
+    const models = Object.entries(resolveRoleModels(this.#options));
+    const model = Object.fromEntries(models.map(([role, one]) => [role, limit.wrap(one)]));
+    const { answerForm = "text" } =
+      typeof this.#scorer === "object" ? this.#scorer : { answerForm: getAnswerForm(this.#scorer) };
+    const answerer = { answerForm, ...this.#options.answerer };
     const setup = await startExperimentRoles(
       { ...this.#options, answerer, model },
       this.#cards,
       this.#file.writer,
+      excludeDelays(limit),
     );
     // Each problem of a majority vote sends all its requests at once.
-    const workers = Math.ceil(concurrency / (method.kind === "a2a" ? 1 : method.samples));
+    const workers = Math.ceil(concurrency / ("samples" in method ? method.samples : 1));
     const stop = AbortSignal.any([this.#signal, this.#giveUpController.signal]);
     const { deadlineMs = DEFAULT_DEADLINE_MS, dataset } = this.#options;
     const solve = (sample: DatasetSample): Promise<ControllerSolveResult> =>
@@ -257,7 +308,7 @@ class ExperimentRun {
       for (let sample = this.#takeNextSample(stop); sample; sample = this.#takeNextSample(stop)) {
         const { reply } = await solve(sample);
         // A problem that was stopped from outside is not done, whatever its reply is.
-        if (!stop.aborted) this.#recordOutcome(sample, reply);
+        if (!stop.aborted) await this.#recordOutcome(sample, reply, stop);
       }
     };
     try {
@@ -273,7 +324,11 @@ class ExperimentRun {
     return stop.aborted ? undefined : this.#pendingSamples.shift();
   }
 
-  #recordOutcome(sample: DatasetSample, reply: ResultCard | ErrorCard): void {
+  async #recordOutcome(
+    sample: DatasetSample,
+    reply: ResultCard | ErrorCard,
+    signal: AbortSignal,
+  ): Promise<void> {
     const cards = this.#cards.takeCards(sample.id);
     const isFailure =
       isReplyOfUnreachableRole(reply) ||
@@ -284,7 +339,7 @@ class ExperimentRun {
     else {
       // The roles work, so the problems before this one failed for their own reasons.
       this.#recordFailures();
-      const score = scoreReply(sample.gold, reply, this.#rule);
+      const score = await scoreReplyWith(this.#scorer, { ...sample, signal }, reply);
       const measures = { ...score.measures, ...scoreParagraphs(sample, cards) };
       const { turn } = reply.metadata;
       this.#recordScore(sample, {
@@ -315,6 +370,18 @@ class ExperimentRun {
       this.#stop();
   }
 
+  /** Adds the tokens of a model call, and stops the run if its budget is spent. */
+  #countTokens(usage: CardTokenUsage | undefined): void {
+    const { budget: { tokens = Infinity, cost = Infinity } = {}, tariff } = this.#options;
+    this.#tokens = addTokenCounts(this.#tokens, convertUsageToTokenCounts(usage));
+    const total = this.#tokens.input + this.#tokens.output;
+    const price = tariff ? computeTokenPrice(this.#tokens, tariff) : 0;
+    if (this.#isStopped || (total < tokens && price < cost)) return;
+    const spent = total < tokens ? `cost ${price.toFixed(4)} of ${cost}` : `${total} of ${tokens} tokens`;
+    this.failureReason = `the run has spent its budget: ${spent}`;
+    this.#stop();
+  }
+
   /** Stops the run. The recent failures stay without a score, because nothing worked since. */
   #stop(): void {
     this.#isStopped = true;
@@ -334,7 +401,13 @@ class ExperimentRun {
       if (onError === "fail") this.failedSamples.push({ sampleId: sample.id, error, recordedAs: undefined });
       else if (onError === "wrong") {
         const { gold } = sample;
-        const isKept = this.#recordScore(sample, { gold, correct: false, rule: this.#rule, error, outcome });
+        const isKept = this.#recordScore(sample, {
+          gold,
+          correct: false,
+          rule: this.#run.rule,
+          error,
+          outcome,
+        });
         this.failedSamples.push({ sampleId: sample.id, error, recordedAs: isKept ? "wrong" : undefined });
       } else {
         const line = { run_id: this.#run.run_id, sample_id: sample.id, error };
@@ -368,12 +441,4 @@ interface SampleFailure {
   readonly sample: DatasetSample;
   readonly error: string;
   readonly outcome: string;
-}
-
-/** Limits the requests of all models together. */
-function limitModelRequests(
-  models: Readonly<Record<string, RoleModel>>,
-  limit: RequestLimit,
-): Record<string, RoleModel> {
-  return Object.fromEntries(Object.entries(models).map(([role, model]) => [role, limit(model)]));
 }

@@ -1,8 +1,10 @@
 import {
   ANSWER_SCORERS,
+  type AnswerForm,
   type AnswerScorer,
   type DatasetSample,
   type ErrorCard,
+  extractAnswer,
   isPlaceholderText,
   type MessageCard,
   PLANNER,
@@ -31,6 +33,64 @@ function isNumber(gold: string): boolean {
   return /####|^[\s$-]*\d[\d,]*(?:\.\d+)?\s*$/.test(gold);
 }
 
+/** A custom scorer. */
+export interface CustomScorer {
+  /** Name of the scorer in recordings. Runs with different scorers are not comparable. */
+  readonly name: string;
+  /** Form of the answers, which decides how the answer is found in a reply. Default: `text`. */
+  readonly answerForm?: AnswerForm;
+  /** Scores one answer. If it rejects, the run fails, and a resumed run continues with the same problem. */
+  score(answer: ScorableAnswer): CustomScore | Promise<CustomScore>;
+}
+
+/** An answer, with its problem. */
+export interface ScorableAnswer {
+  readonly question: string;
+  readonly gold: string;
+  /** The complete reply. */
+  readonly reply: string;
+  /** Answer that was found in the reply, or `undefined` if the reply contains none. */
+  readonly predicted: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The score of an answer. */
+export interface CustomScore {
+  readonly correct: boolean;
+  /** Additional scores between 0 and 1. */
+  readonly measures?: Readonly<Record<string, number>>;
+}
+
+/** Scores the reply to a problem like `scoreReply`, also with a custom scorer. */
+export async function scoreReplyWith(
+  scorer: AnswerScorer | CustomScorer,
+  { gold, question, signal }: Pick<ScorableAnswer, "gold" | "question" | "signal">,
+  reply: ResultCard | ErrorCard,
+): Promise<ReplyScore> {
+  if (typeof scorer === "string") return scoreReply(gold, reply, scorer);
+  const { name, answerForm = "text" } = scorer;
+  const found = isAnswerCard(reply)
+    ? extractAnswer(reply.content, answerForm)
+    : { answer: undefined, isMarked: false };
+  const { answer: predicted, isMarked } = found;
+  const answer = { gold, question, signal, reply: reply.content, predicted };
+  const score = isAnswerCard(reply) ? await scorer.score(answer) : { correct: false };
+  return {
+    gold,
+    correct: score.correct,
+    rule: name,
+    outcome: isAnswerCard(reply)
+      ? classifyAnswer(reply.content, { predicted, isMarked })
+      : getReplyErrorType(reply),
+    ...(predicted !== undefined && { predicted }),
+    ...(score.measures && { measures: { ...score.measures } }),
+  };
+}
+
+function isAnswerCard({ message_type, metadata }: ResultCard | ErrorCard): boolean {
+  return message_type === "result" && ["completed", "success"].includes(metadata["status"]);
+}
+
 type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicted" | "measures" | "outcome">;
 
 /**
@@ -39,9 +99,8 @@ type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicte
  * chance.
  */
 export function scoreReply(gold: string, reply: ResultCard | ErrorCard, scorer: AnswerScorer): ReplyScore {
-  const { message_type, content, metadata } = reply;
-  const status = message_type === "result" ? metadata["status"] : "error";
-  const isAnswer = status === "completed" || status === "success";
+  const { content } = reply;
+  const isAnswer = isAnswerCard(reply);
   const score = scoreAnswer(isAnswer ? content : "", gold, scorer);
   const { predicted, correct, measures } = score;
   return {

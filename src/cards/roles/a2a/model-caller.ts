@@ -107,8 +107,9 @@ class ModelCall {
         const raw = await this.#complete();
         const spent = raw.usage ?? NO_USAGE;
         this.#addUsage(spent, raw.model ?? this.#model.id);
-        const { finish, text: reply } = raw;
-        this.#record({ model: this.#modelName, usage: spent, finish, reply }, startedAt);
+        const { finish, text: reply, injectedFaults } = raw;
+        const faults = omitUndefined({ injected_faults: injectedFaults });
+        this.#record({ model: this.#modelName, usage: spent, finish, reply, ...faults }, startedAt);
         this.#reportSuccess(raw);
         // The thoughts of a model are neither an action nor an answer, and no other role may see them.
         return this.#createOutcome({ reply: { ...raw, text: removeThinking(raw.text) } });
@@ -158,7 +159,9 @@ class ModelCall {
     if (signal.aborted || failure.httpStatus === undefined) this.#addUsage(NO_USAGE, this.#model.id);
     const finish = signal.aborted ? "aborted" : "error";
     const call = { model: this.#model.id, usage: NO_USAGE, finish, error };
-    this.#record({ ...call, ...omitUndefined({ wait_ms: delayMs }) }, startedAt);
+    const { injectedFaults } = Object(thrown) as Pick<ModelReply, "injectedFaults">;
+    const optional = omitUndefined({ wait_ms: delayMs, injected_faults: injectedFaults });
+    this.#record({ ...call, ...optional }, startedAt);
     if (delayMs === undefined) this.#report({ error });
     signal.throwIfAborted();
     if (delayMs === undefined) return { ...failure, message: error };
@@ -218,10 +221,13 @@ class ModelCall {
   }
 
   #record(
-    call: Pick<ModelCallRecordInput, "model" | "usage" | "finish" | "reply" | "error" | "wait_ms">,
+    call: Pick<
+      ModelCallRecordInput,
+      "model" | "usage" | "finish" | "reply" | "error" | "wait_ms" | "injected_faults"
+    >,
     startedAt: number,
   ): void {
-    const { journal, requestCard, findFinalCardId, usage } = this.#options;
+    const { journal, requestCard, findFinalCardId, usage, turn: durableTurn } = this.#options;
     const { input } = this.#request;
     const turn = input.kind === "plan" ? input.turn : requestCard.metadata.turn;
     const { recorder, clock, role } = journal.runtime;
@@ -229,6 +235,7 @@ class ModelCall {
       run_id: journal.experimentRunId,
       ...omitUndefined({ sample_id: journal.sampleId, turn }),
       role,
+      task_id: durableTurn.run.taskId,
       card_id: findFinalCardId() ?? usage.nextCardId,
       duration_ms: clock.monotonic() - startedAt,
       prompt: this.#createPrompt(),

@@ -65,7 +65,9 @@ describe("the token usage of a role", () => {
     expect(second).not.toHaveProperty("usage");
     expect(second).not.toHaveProperty("tokens");
     expect(last).toMatchObject({ tokens: 13, usage: createReportedUsage(10, 3), duration_ms: 100, turn: 2 });
-    expect(open.recorder.calls.map(({ prompt: _prompt, reply: _reply, ...call }) => call)).toEqual([
+    expect(
+      open.recorder.calls.map(({ prompt: _prompt, reply: _reply, task_id: _taskId, ...call }) => call),
+    ).toEqual([
       {
         run_id: "r",
         sample_id: "s",

@@ -59,25 +59,35 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
       const { input, signal } = request;
       const happens = (fault: string, share: number): boolean =>
         share > 0 && createKeyedRandom(seed, fault, ...buildFaultSelectionKey(request))() < share;
-      if (slow && happens("slow", slow.share)) await sleep(slow.ms, signal);
-      if (happens("fails", fails)) throw new Error("The model is unavailable (injected fault).");
+      const isSlow = slow !== undefined && happens("slow", slow.share);
+      const mark = (reply: ModelReply, ...faults: string[]): ModelReply => {
+        const injectedFaults = [...(isSlow ? ["slow"] : []), ...faults];
+        return injectedFaults.length > 0 ? { ...reply, injectedFaults } : reply;
+      };
+      if (isSlow) await sleep(slow.ms, signal);
+      if (happens("fails", fails))
+        throw Object.assign(new Error("The model is unavailable (injected fault)."), {
+          injectedFaults: ["fails"],
+        });
       if (input.kind === "plan") {
         const attempt = input.rejectionReason === undefined ? 1 : 2;
         const refuses = refuseFirst === "always" || (refuseFirst === "once" && attempt === 1);
         if (refuses && input.findings.length === 0)
-          return createPlannerActionReply({ action: "final_answer", answer: "0" });
+          return mark(createPlannerActionReply({ action: "final_answer", answer: "0" }), "refuseFirst");
         const [first] = input.findings;
-        if (loop && first) return createPlannerActionReply({ action: "call_solver", subtask: first.subtask });
+        if (loop && first)
+          return mark(createPlannerActionReply({ action: "call_solver", subtask: first.subtask }), "loop");
       }
       const reply = await inner.complete(request);
       if (input.kind === "plan") {
-        if (!happens("invalidJson", invalidJson)) return reply;
-        return { ...reply, text: reply.text.slice(0, Math.ceil(reply.text.length / 2)) };
+        if (!happens("invalidJson", invalidJson)) return mark(reply);
+        const half = reply.text.slice(0, Math.ceil(reply.text.length / 2));
+        return mark({ ...reply, text: half }, "invalidJson");
       }
-      if (!happens("wrong", wrong)) return reply;
+      if (!happens("wrong", wrong)) return mark(reply);
       const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildFaultSelectionKey(request))() * 9);
       const text = falsifyAnswer(reply.text, offset);
-      return { ...reply, text: input.kind === "answer" ? `Answer: ${text}` : text };
+      return mark({ ...reply, text: input.kind === "answer" ? `Answer: ${text}` : text }, "wrong");
     },
   };
 }

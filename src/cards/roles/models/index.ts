@@ -14,7 +14,7 @@ export { type HotpotHeuristicOptions, createHotpotHeuristicModel } from "./hotpo
 export { createOracleModel, type OracleModelOptions } from "./oracle-model.ts";
 export { type AiSdkLanguageModel, createAiSdkModel, type AiSdkModelOptions } from "./ai-sdk-model.ts";
 export { createOpenAiCompatibleModel, type OpenAiCompatibleModelOptions } from "./openai-compatible-model.ts";
-export { createRequestLimit, type RequestLimit } from "./request-limit.ts";
+export { createRequestLimit, excludeDelays } from "./request-limit.ts";
 export { createRecordedGsm8kModel } from "./recorded-gsm8k-model.ts";
 export {
   type ModelScript,

@@ -146,7 +146,7 @@ describe("a request limit", () => {
               return { text: "", finish: "stop" };
             },
           };
-          const limited = createRequestLimit(limit)(inner);
+          const limited = createRequestLimit({ concurrency: limit }).wrap(inner);
           const calls = fates.map((fate, seed) => {
             const abort = new AbortController();
             const call = limited.complete(createRequest({ seed, signal: abort.signal }));

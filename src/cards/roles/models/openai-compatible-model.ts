@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import { A2AError } from "../../../protocol/index.ts";
+import { A2AError, type JsonObject } from "../../../protocol/index.ts";
 import type { RoleModel } from "../role-model.ts";
 import { createAiSdkModel, importModelPackage } from "./ai-sdk-model.ts";
 
@@ -11,13 +11,18 @@ export interface OpenAiCompatibleModelOptions {
   readonly model: string;
   /** API key, which is sent as a bearer token. Default: none. */
   readonly apiKey?: string;
+  /**
+   * Members that the body of each request contains in addition. A member with the value `null` is removed from the
+   * body, as in `{ max_tokens: null, max_completion_tokens: 500 }`. Default: none.
+   */
+  readonly extraBody?: JsonObject;
   /** The `fetch` function that sends the HTTP requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
 const assertKnownOptions = defineOptionNames<OpenAiCompatibleModelOptions>()(
   "createOpenAiCompatibleModel",
-  "apiKey baseUrl fetch model",
+  "apiKey baseUrl extraBody fetch model",
 );
 
 /**
@@ -28,7 +33,7 @@ const assertKnownOptions = defineOptionNames<OpenAiCompatibleModelOptions>()(
  */
 export function createOpenAiCompatibleModel(options: OpenAiCompatibleModelOptions): RoleModel {
   assertKnownOptions(options);
-  const { baseUrl, model, apiKey, fetch: fetchFunction = fetch } = options;
+  const { baseUrl, model, apiKey, extraBody, fetch: fetchFunction = fetch } = options;
   if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
     throw new A2AError(
       "INVALID_PARAMS",
@@ -44,6 +49,10 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleModelOption
       baseURL: baseUrl,
       ...(apiKey !== undefined && { apiKey }),
       supportsStructuredOutputs: true,
+      ...(extraBody && {
+        transformRequestBody: (body) =>
+          Object.fromEntries(Object.entries({ ...body, ...extraBody }).filter(([, value]) => value !== null)),
+      }),
       // On a redirect, `fetch` would send the prompt to another host.
       fetch: (url, init) => fetchFunction(url, { ...init, redirect: "manual" }),
     });

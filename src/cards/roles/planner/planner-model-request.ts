@@ -19,11 +19,13 @@ export function buildPlannerModelRequest(before: PlannerState): {
   const { settings, task, limits, turn, findings, messages, replyProblems } = state;
   const documents = parseContextDocuments(task.metadata.context).length > 0;
   const promptContents = { documents, quotes: documents || findings.length > 0 };
+  const maxTokens = Math.min(settings.maxTokens ?? Infinity, limits.tokenBudget - state.tokensSpent);
   const solverCallsLeft = limits.maxSolverCalls - state.solverCalls;
   const instructions = prompts.renderInstructions(
     getModeActions(settings.mode),
     settings.context,
     promptContents,
+    settings.instructions,
   );
   const request: PlannerModelRequest = {
     input: {
@@ -39,7 +41,7 @@ export function buildPlannerModelRequest(before: PlannerState): {
     // The constant part comes first, so that providers can cache it.
     messages: [{ role: "system", text: instructions }, ...messages],
     schema: buildActionSchema(listAllowedActions(state), documents && settings.context === "routed"),
-    ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
+    ...(Number.isFinite(maxTokens) && { maxTokens }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(settings.seed !== undefined && { seed: settings.seed }),
   };

@@ -46,8 +46,10 @@ export interface PlannerOptions {
    */
   readonly maxSolverCalls?: number;
   /**
-   * Maximum number of input and output tokens that the planner and its solvers may use. The planner stops
-   * calling its model when the token budget is spent. Default: no limit.
+   * Maximum number of input and output tokens that the planner and its solvers may use. When the token budget is
+   * spent, the planner neither calls its model nor sends subtasks. A reply of the planner's model has at most as many
+   * tokens as the budget has left. Only the prompt of the last call and the answers of solvers can exceed the budget.
+   * Default: no limit.
    */
   readonly tokenBudget?: number;
   /**
@@ -59,11 +61,16 @@ export interface PlannerOptions {
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly seed?: number;
+  /**
+   * First lines of the system prompt, which describe the work of the planner. The list of actions follows. Default: the
+   * instructions of the package.
+   */
+  readonly instructions?: string;
 }
 
 const assertKnownOptions = defineOptionNames<PlannerOptions>()(
   "createPlanner",
-  "context forceFirstSolver maxSolverCalls maxTokens maxTurns mode name retries seed solver",
+  "context forceFirstSolver instructions maxSolverCalls maxTokens maxTurns mode name retries seed solver",
   "temperature tokenBudget transcript",
 );
 
@@ -77,7 +84,10 @@ export type PlannerDispatchMode = "chained" | "plan-first" | "parallel";
 export type PlannerSettings = Required<
   Pick<PlannerOptions, "name" | "solver" | "mode" | "forceFirstSolver" | "transcript" | "context" | "retries">
 > &
-  Pick<PlannerOptions, "maxTurns" | "maxSolverCalls" | "tokenBudget" | "maxTokens" | "temperature" | "seed">;
+  Pick<
+    PlannerOptions,
+    "maxTurns" | "maxSolverCalls" | "tokenBudget" | "maxTokens" | "temperature" | "seed" | "instructions"
+  >;
 
 /**
  * Planner limits for one task. The parameters `max_turns`, `max_solver_calls`, and `token_budget` of a

@@ -57,8 +57,7 @@ export function computeTransition(state: PlannerState, event: PlannerTransitionE
 
 function transitionToModelRequest(before: PlannerState): PlannerTransition {
   const { limits, tokensSpent, turn } = before;
-  if (tokensSpent >= limits.tokenBudget)
-    return stopAtLimit(before, "token_budget", `it has used ${tokensSpent} of ${limits.tokenBudget} tokens`);
+  if (tokensSpent >= limits.tokenBudget) return stopAtTokenBudget(before);
   if (turn > limits.maxTurns)
     return stopAtLimit(before, "turn_limit", `it has used all ${limits.maxTurns} turns`);
   const { state, request } = buildPlannerModelRequest(before);
@@ -85,6 +84,7 @@ function applyModelReply(state: PlannerState, { text, finish }: ModelReply): Pla
   const subtasks = toSubtasks(state, action);
   const problem = findSubtaskBatchProblem(state, subtasks);
   if (problem !== undefined) return repromptOrFailOnInvalidReply(state, text, problem, "invalid_action");
+  if (state.tokensSpent >= state.limits.tokenBudget) return stopAtTokenBudget(state);
   return transitionToDispatch(appendModelReply(state, text), subtasks, false);
 }
 
@@ -209,6 +209,11 @@ function startNextTurnWithFindings(
   if (state.settings.transcript === "facts") return nextState;
   const text = `${prompts.renderFindings(findings, state.findings.length + 1)}\n\n${renderPlannerTurnStatus(nextState)}`;
   return { ...nextState, messages: [...state.messages, { role: "user", text }] };
+}
+
+function stopAtTokenBudget(state: PlannerState): PlannerTransition {
+  const { tokensSpent, limits } = state;
+  return stopAtLimit(state, "token_budget", `it has used ${tokensSpent} of ${limits.tokenBudget} tokens`);
 }
 
 function stopAtLimit(

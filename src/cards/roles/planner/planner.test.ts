@@ -340,6 +340,14 @@ describe("limits", () => {
     expect(run.notices[0]?.metadata.error_type).toBe("token_budget");
   });
 
+  it("on tokens limit each reply, and end the work before a subtask when they are spent", async () => {
+    const usage = { input_tokens: 30, output_tokens: 10, source: "reported" as const };
+    const { reply, run } = await runPlanner([{ text: formatCallSolver("one"), usage }], { tokenBudget: 40 });
+    expect(run.modelRequests.map(({ maxTokens }) => maxTokens)).toEqual([40]);
+    expect(run.cards.filter(({ recipient }) => recipient === "solver")).toEqual([]);
+    expect(reply).toMatchObject({ metadata: { status: "partial", error_type: "token_budget" } });
+  });
+
   it("change with a budget card from the next turn on", async () => {
     const role = createPlanner({ maxTurns: 5 });
     const taskContext = createFakeTaskContext(role, {

@@ -10,6 +10,7 @@ export function renderInstructions(
   actions: readonly PlannerActionName[],
   policy: SubtaskDocumentContextPolicy,
   { documents, quotes }: { readonly documents: boolean; readonly quotes: boolean },
+  instructions?: string,
 ): string {
   const routed = documents && policy === "routed";
   const visibleContext = routed
@@ -18,7 +19,8 @@ export function renderInstructions(
       ? "your subtask and all documents"
       : "your subtask";
   return [
-    `You plan, a solver works: it sees only ${visibleContext}. Put in every number and name that it needs; ask for a number or a short sentence.`,
+    instructions ??
+      `You plan, a solver works: it sees only ${visibleContext}. Put in every number and name that it needs; ask for a number or a short sentence.`,
     "Reply with one JSON object:",
     ...actions.map(
       (action) => (routed ? ACTION_FORMATS_WITH_DOCUMENTS[action] : undefined) ?? ACTION_FORMATS[action],

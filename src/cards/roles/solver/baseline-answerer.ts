@@ -2,6 +2,7 @@ import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { CONTROLLER, type CoreRole, normalizeAnswer, type CardRoute, SOLVER } from "../../index.ts";
 import { type AnswerForm, extractAnswer, isPlaceholderText } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
+import { MAX_ANSWER_CHARACTERS, quoteForPrompt } from "../prompt-quote.ts";
 import { getTaskDatasetName } from "../task-dataset-name.ts";
 import { findReplyErrorType, type ModelReply } from "../role-model.ts";
 import type { TaskOutcome, TaskContext, Role } from "../role.ts";
@@ -18,6 +19,11 @@ export interface BaselineAnswererOptions {
    * of the sampled answers. Default: 1.
    */
   readonly samples?: number;
+  /**
+   * Number of rounds of a debate. In each further round, every sample is requested again, and its prompt contains the
+   * answers of all other samples. Only the answers of the last round count. Default: 1.
+   */
+  readonly rounds?: number;
   /** Form of the answers, which the vote compares. Default: `number` for GSM8K, and `text` otherwise. */
   readonly answerForm?: AnswerForm;
   /** Maximum number of tokens in one sampled answer. Default: 2,048. */
@@ -29,11 +35,16 @@ export interface BaselineAnswererOptions {
   readonly temperature?: number;
   /** Seed of the first answer sample. Each further sample uses the next integer as its seed. */
   readonly seed?: number;
+  /**
+   * First lines of the system prompt. Ask for a last line that starts with `Answer:`. Default: the instructions of the
+   * package.
+   */
+  readonly instructions?: string;
 }
 
 const assertKnownOptions = defineOptionNames<BaselineAnswererOptions>()(
   "createBaselineAnswerer",
-  "answerForm maxTokens name samples seed style temperature",
+  "answerForm instructions maxTokens name rounds samples seed style temperature",
 );
 
 /**
@@ -75,19 +86,36 @@ async function runBaselineAnswerer(
   taskContext: TaskContext,
   options: BaselineAnswererOptions,
 ): Promise<TaskOutcome> {
-  const { style, samples = 1, maxTokens = 2_048, temperature, seed } = options;
-  const sampleAnswer = (sample: number): Promise<ModelReply> =>
+  const { style, samples = 1, rounds = 1, maxTokens = 2_048, temperature, seed, instructions } = options;
+  const sampleAnswer = (sample: number, others: readonly ModelReply[]): Promise<ModelReply> =>
     taskContext.callModel({
       input: { kind: "answer", task: taskContext.task, style, sampleNumber: sample },
       messages: [
-        { role: "system", text: renderAnswererInstructions(style, hasDocuments(taskContext.task)) },
-        { role: "user", text: renderTaskPrompt("Problem", taskContext.task) },
+        {
+          role: "system",
+          text: renderAnswererInstructions(
+            style,
+            hasDocuments(taskContext.task) || others.length > 0,
+            instructions,
+          ),
+        },
+        { role: "user", text: renderTaskPrompt("Problem", taskContext.task) + renderOtherAnswers(others) },
       ],
       maxTokens,
       ...(temperature !== undefined && { temperature }),
       ...(seed !== undefined && { seed: seed + sample - 1 }),
     });
-  const replies = await Promise.all(Array.from({ length: samples }, (_, index) => sampleAnswer(index + 1)));
+  let replies: readonly ModelReply[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const earlier = replies;
+    const answers = Array.from({ length: samples }, (_, index) =>
+      sampleAnswer(
+        round * samples + index + 1,
+        earlier.filter((_, other) => other !== index),
+      ),
+    );
+    replies = await Promise.all(answers);
+  }
   const form = options.answerForm ?? (getTaskDatasetName(taskContext.task) === "gsm8k" ? "number" : "text");
   const texts = replies.map(({ text }) => text.toWellFormed().trim());
   const usable = replies.flatMap(({ finish }, index) => {
@@ -103,6 +131,15 @@ async function runBaselineAnswerer(
   return winner === undefined
     ? { error: "None of the samples contains an answer.", errorType: "no_answer" }
     : { result: `Answer: ${winner.answer}`, status: "completed", metadata: { votes } };
+}
+
+/** Renders the answers of the other participants of a debate. */
+function renderOtherAnswers(others: readonly ModelReply[]): string {
+  if (others.length === 0) return "";
+  const quoted = others.map(({ text }) => `- ${quoteForPrompt(text.trim(), MAX_ANSWER_CHARACTERS)}`);
+  return ["", "Answers of others, which may be wrong:", ...quoted, "Check them, then answer again."].join(
+    "\n",
+  );
 }
 
 /** Returns whether a reply that was cut off contains a marked answer before its last line. */

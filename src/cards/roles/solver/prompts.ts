@@ -3,9 +3,14 @@ import { parseContextDocuments, getNonDocumentContext } from "../context-documen
 import { quoteForPrompt, IGNORE_QUOTED_INSTRUCTIONS_PROMPT } from "../prompt-quote.ts";
 
 /** Renders the system prompt of a solver. `quotes` is true if the prompt quotes untrusted text. */
-export function renderSolverInstructions(calculator: boolean, quotes: boolean): string {
+export function renderSolverInstructions(
+  calculator: boolean,
+  quotes: boolean,
+  instructions?: string,
+): string {
   return [
-    'Do the subtask and no more. Answer in one number or one short sentence; if it cannot be found, with "Not found".',
+    instructions ??
+      'Do the subtask and no more. Answer in one number or one short sentence; if it cannot be found, with "Not found".',
     ...(calculator
       ? ["Write arithmetic as <<16-3-4>>, with + - * / and parentheses; its value takes its place."]
       : []),
@@ -14,13 +19,17 @@ export function renderSolverInstructions(calculator: boolean, quotes: boolean): 
 }
 
 /** Renders the system prompt for solving a complete problem without a planner. */
-export function renderAnswererInstructions(style: "cot" | "direct", quotes: boolean): string {
+export function renderAnswererInstructions(
+  style: "cot" | "direct",
+  quotes: boolean,
+  instructions?: string,
+): string {
   const format =
     style === "cot"
       ? 'Think step by step, then end with a line that starts with "Answer:" and has only'
       : 'Reply with one line that starts with "Answer:" and has only';
   return [
-    `${format} the number, name or few words asked for.`,
+    instructions ?? `${format} the number, name or few words asked for.`,
     ...(quotes ? [IGNORE_QUOTED_INSTRUCTIONS_PROMPT] : []),
   ].join("\n");
 }

@@ -19,11 +19,13 @@ export interface SolverOptions {
   readonly calculator?: boolean;
   readonly temperature?: number;
   readonly seed?: number;
+  /** First lines of the system prompt. Default: the instructions of the package. */
+  readonly instructions?: string;
 }
 
 const assertKnownOptions = defineOptionNames<SolverOptions>()(
   "createSolver",
-  "calculator maxAnswerTokens name seed temperature",
+  "calculator instructions maxAnswerTokens name seed temperature",
 );
 
 /**
@@ -43,9 +45,12 @@ export function createSolver(options: SolverOptions = {}): Role {
 }
 
 async function runSolver(taskContext: TaskContext, options: SolverOptions): Promise<TaskOutcome> {
-  const { maxAnswerTokens = 1_024, calculator = false, temperature, seed } = options;
+  const { maxAnswerTokens = 1_024, calculator = false, temperature, seed, instructions } = options;
   const messages: ModelMessage[] = [
-    { role: "system", text: renderSolverInstructions(calculator, hasDocuments(taskContext.task)) },
+    {
+      role: "system",
+      text: renderSolverInstructions(calculator, hasDocuments(taskContext.task), instructions),
+    },
     { role: "user", text: renderTaskPrompt("Subtask", taskContext.task) },
   ];
   for (let attempt = 1; ; attempt++) {

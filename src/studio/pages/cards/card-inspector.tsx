@@ -1,6 +1,11 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
-import { getCardTypeClass, type RecordedCall, toDict } from "../../../cards/index.ts";
+import {
+  formatCardMetadataValue,
+  getCardTypeClass,
+  type RecordedCall,
+  toDict,
+} from "../../../cards/index.ts";
 import { useCopyHotkeys } from "../parts/copy-text.ts";
 import { isObject, type JsonValue } from "../../../protocol/index.ts";
 import { AgentText } from "./agent-text.tsx";
@@ -133,7 +138,7 @@ function listFields({
     ...(arrivedMs > sentMs ? [["in transit", formatDuration(arrivedMs - sentMs)] as [string, string]] : []),
     ...Object.entries(card.metadata).map(([name, value]): [string, string] => [
       name,
-      formatFieldValue(value),
+      value === undefined ? "" : formatCardMetadataValue(name, value),
     ]),
     ...Object.entries({ operation, task: taskId, context: contextId }).flatMap(
       ([name, value]): [string, string][] => (value === undefined ? [] : [[`A2A ${name}`, value]]),

@@ -1,0 +1,234 @@
+import {
+  convertUsageToTokenCounts,
+  getScoreOutcome,
+  type MessageCard,
+  type RecordedCall,
+  type RecordedSample,
+  type Recording,
+  sumUsageTokens,
+  type TokenCounts,
+} from "../../cards/index.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { createUsageError } from "../cli-error.ts";
+import { renderJson } from "../text-writer.ts";
+
+/**
+ * Renders a run as an evaluation log of Inspect AI (`inspect view` and `inspect_ai.log.read_eval_log`). The messages of
+ * a sample are its message cards, and its events are the model calls. Inspect calls a problem without an answer because
+ * of an error an error, and counts only scored problems as completed.
+ */
+export function renderInspectLog({ runId = "", run, samples, ends, cards, calls }: Recording): string {
+  if (!run)
+    throw createUsageError("The cards have no run line.", "Pass the recording of the run (.cards.jsonl).");
+  const { dataset, method, rule, sample_ids, at, seed } = run;
+  const model = [...new Set(Object.values(run.model))].join("+");
+  const finished = samples.filter(({ score, skip }) => score !== undefined || skip !== undefined);
+  const scored = finished.filter(({ score }) => score !== undefined);
+  const end = ends.at(-1);
+  return `${renderJson({
+    version: 2,
+    status: { completed: "success", interrupted: "cancelled", failed: "error", none: "started" }[
+      end?.status ?? "none"
+    ],
+    eval: {
+      eval_id: runId,
+      run_id: runId,
+      task_id: runId,
+      created: at,
+      task: `${dataset}/${method}`,
+      dataset: { name: dataset, samples: sample_ids.length, sample_ids, shuffled: false },
+      model,
+      model_generate_config: seed === undefined ? {} : { seed },
+      config: { epochs: 1 },
+      metadata: pickRunMetadata(run as unknown as JsonObject),
+    },
+    plan: { name: method, steps: [] },
+    results: {
+      total_samples: sample_ids.length,
+      completed_samples: scored.length,
+      scores: listMetrics(scored).map(({ name, metrics }) => ({
+        name,
+        scorer: rule,
+        scored_samples: scored.length,
+        unscored_samples: finished.length - scored.length,
+        metrics,
+      })),
+    },
+    stats: {
+      started_at: at,
+      completed_at: end?.at ?? cards.at(-1)?.timestamp ?? at,
+      model_usage: groupUsage(calls, ({ line }) => line.model),
+      role_usage: groupUsage(calls, ({ role }) => role),
+    },
+    ...(end?.status === "failed" && { error: toInspectError("The run failed.") }),
+    samples: finished.map((sample) => toInspectSample(sample, rule, model)),
+  })}\n`;
+}
+
+function pickRunMetadata(run: JsonObject): JsonObject {
+  const names =
+    "method mode context evidence limits options servers prompts_sha256 data_sha256 split code".split(" ");
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = run[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function toMetric(name: string, values: readonly number[]): JsonObject {
+  return {
+    [name]: { name, value: values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length) },
+  };
+}
+
+/** Returns the accuracy of the scorer, and the mean of each additional measure. */
+function listMetrics(scored: readonly RecordedSample[]): { name: string; metrics: JsonObject }[] {
+  const scores = scored.flatMap(({ score }) => score ?? []);
+  const names = [...new Set(scores.flatMap(({ measures }) => Object.keys(measures ?? {})))];
+  return [
+    {
+      name: "answer",
+      metrics: toMetric(
+        "accuracy",
+        scores.map(({ correct }) => (correct ? 1 : 0)),
+      ),
+    },
+    ...names.map((name) => ({
+      name,
+      metrics: toMetric(
+        "mean",
+        scores.map(({ measures }) => measures?.[name] ?? 0),
+      ),
+    })),
+  ];
+}
+
+function toInspectSample(
+  { id = "", cards, timedCards, calls, score, skip }: RecordedSample,
+  rule: string,
+  model: string,
+): object {
+  const [task] = cards;
+  const reply = cards.at(-1);
+  const [first, last] = [timedCards[0], timedCards.at(-1)];
+  const measures = Object.entries(score?.measures ?? {});
+  const error = score?.error ?? skip?.error;
+  return {
+    id,
+    epoch: 1,
+    input: task?.content ?? "",
+    target: score?.gold ?? "",
+    messages: cards.map(toChatMessage),
+    output: {
+      model,
+      choices: [{ message: { role: "assistant", content: reply?.content ?? "" }, stop_reason: "stop" }],
+      usage: toModelUsage(sumUsageTokens(calls.map(({ usage }) => usage))),
+    },
+    ...(score && {
+      scores: {
+        answer: {
+          value: score.correct ? "C" : "I",
+          answer: score.predicted ?? "",
+          explanation: getScoreOutcome(score),
+          metadata: { rule },
+        },
+        ...Object.fromEntries(measures.map(([name, value]) => [name, { value }])),
+      },
+    }),
+    metadata: { ...(score?.turns !== undefined && { turns: score.turns }) },
+    model_usage: groupUsage(calls, ({ line }) => line.model),
+    role_usage: groupUsage(calls, ({ role }) => role),
+    events: calls.map(toModelEvent),
+    ...(first && { started_at: toIsoTime(first.sentMs) }),
+    ...(last && { completed_at: toIsoTime(last.arrivedMs) }),
+    ...(first && last && { total_time: (last.arrivedMs - first.sentMs) / 1_000 }),
+    ...(error !== undefined && { error: toInspectError(error) }),
+  };
+}
+
+/** The requests of the controller are messages of the user, and all other cards are messages of the assistant. */
+function toChatMessage({ sender, recipient, message_type, content, metadata }: MessageCard): object {
+  const { card_id, run_id: _run, sample_id: _sample, usage: _usage, ...rest } = metadata;
+  return {
+    ...(card_id !== undefined && { id: card_id }),
+    role: sender === "controller" ? "user" : "assistant",
+    content,
+    metadata: { sender, recipient, message_type, ...rest },
+  };
+}
+
+function toModelEvent({ line, role, usage }: RecordedCall): object {
+  const { model, at, prompt, reply, error, finish_reason, duration_ms } = line;
+  const { messages = [], ...config } = isObject(prompt) ? prompt : {};
+  const names: Readonly<Record<string, string>> = {
+    maxTokens: "max_tokens",
+    temperature: "temperature",
+    seed: "seed",
+  };
+  const reasons: Readonly<Record<string, string>> = { length: "max_tokens", filter: "content_filter" };
+  return {
+    event: "model",
+    timestamp: at,
+    working_start: 0,
+    model,
+    role,
+    input: (Array.isArray(messages) ? messages : []).map((message) =>
+      isObject(message) ? { role: message["role"] ?? "user", content: message["text"] ?? "" } : {},
+    ),
+    tools: [],
+    tool_choice: "none",
+    config: Object.fromEntries(
+      Object.entries(config).flatMap(([name, value]) => (names[name] ? [[names[name], value]] : [])),
+    ),
+    output: {
+      model,
+      choices:
+        reply === undefined
+          ? []
+          : [
+              {
+                message: { role: "assistant", content: toText(reply) },
+                stop_reason: finish_reason === "stop" ? "stop" : (reasons[finish_reason ?? ""] ?? "unknown"),
+              },
+            ],
+      usage: toModelUsage(convertUsageToTokenCounts(usage)),
+      time: duration_ms / 1_000,
+      ...(error !== undefined && { error }),
+    },
+    ...(error !== undefined && { error }),
+  };
+}
+
+function groupUsage(
+  calls: readonly RecordedCall[],
+  findKey: (call: RecordedCall) => string,
+): Record<string, object> {
+  const groups = Map.groupBy(calls, findKey);
+  return Object.fromEntries(
+    [...groups].map(([key, group]) => [key, toModelUsage(sumUsageTokens(group.map(({ usage }) => usage)))]),
+  );
+}
+
+/** Converts token counts. In Inspect, `input_tokens` excludes the tokens that were read from a cache. */
+function toModelUsage({ input, output, cached, reasoning }: TokenCounts): object {
+  return {
+    input_tokens: input - cached,
+    output_tokens: output,
+    total_tokens: input + output,
+    ...(cached > 0 && { input_tokens_cache_read: cached }),
+    ...(reasoning > 0 && { reasoning_tokens: reasoning }),
+  };
+}
+
+function toInspectError(message: string): object {
+  return { message, traceback: "", traceback_ansi: "" };
+}
+
+function toText(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function toIsoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
