@@ -166,6 +166,21 @@ describe.skipIf(findPostgresPrograms() === undefined)("a database that fails", (
       await expect.poll(() => patientStore.health.state, { timeout: 20_000 }).toBe("healthy");
       expect(await patientStore.commit([append])).toEqual([undefined]);
     });
+
+    it("on some connections loses these connections, although other connections answer [E21]", async () => {
+      proxy.silencePresentConnections();
+      let error: unknown;
+      void patientStore.commit([append]).catch((thrown: unknown) => (error = thrown));
+      // The pool opens connections for these reads once its silent connections are in use.
+      const reading = setInterval(() => {
+        patientStore.load(aliceTestTaskScope, taskId).catch(() => {});
+      }, 50);
+      onTestFinished(() => clearInterval(reading));
+      await expect.poll(() => error, { timeout: 20_000 }).toMatchObject({ reason: "UNAVAILABLE" });
+      clearInterval(reading);
+      await expect.poll(() => patientStore.health.state, { timeout: 20_000 }).toBe("healthy");
+      expect(await patientStore.commit([append])).toEqual([undefined]);
+    });
   });
 
   it("whose disk is full keeps the store full until a write that needs space succeeds", async () => {

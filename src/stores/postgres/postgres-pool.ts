@@ -41,26 +41,37 @@ export interface PostgresPoolOptions {
   readonly onUnreachable?: (error: Error) => void;
 }
 
+/** A statement that waits for its result. */
+interface PendingStatement {
+  readonly client: ClientBase;
+  readonly startedAt: number;
+  /** Monotonic time in milliseconds since which the statement is silent. A probe that finds it running sets it anew. */
+  silentSince: number;
+  /** True if a probe has not found the statement in the database. Its result can be on its way. */
+  wasMissed: boolean;
+}
+
 /**
  * A pool of connections to one database. Errors are those of `pg`.
  *
  * A connection whose other end has vanished without a word, for example after a failover or behind a firewall that has
- * lost its state, would hold its statement until the timeout. While no statement gets a result, the pool therefore
- * probes the database over a new connection. If the database does not answer, or does not run the statements of the
- * pool, the pool replaces all connections, and their statements reject.
+ * lost its state, would hold its statement until the timeout. If a statement gets no result, the pool therefore probes
+ * the database over a new connection. If the database does not answer, or does not run the statement, the pool
+ * replaces its connections. The statements reject on all connections that have had no result since the start of the
+ * statement.
  */
 export class PostgresPool implements PostgresConnection {
   readonly #pg: typeof import("pg");
   readonly #options: PostgresPoolOptions;
   #pool: Pool;
-  #clients = new Set<ClientBase>();
+  /** Monotonic time in milliseconds of the last result of each connection. */
+  #clients = new Map<ClientBase, number>();
+  readonly #pendingStatements = new Set<PendingStatement>();
   #pendingCount = 0;
   /** Monotonic time in milliseconds of the last result, or of the first statement after a time without statements. */
   #lastResultAt = 0;
   #watchTimer: NodeJS.Timeout | undefined;
   #isProbing = false;
-  /** Time of the last result before an earlier probe that found none of the pending statements in the database. */
-  #missedSince: number | undefined;
 
   private constructor(pg: typeof import("pg"), options: PostgresPoolOptions) {
     this.#pg = pg;
@@ -96,10 +107,10 @@ export class PostgresPool implements PostgresConnection {
       },
     };
     const pool = new PgPool(config);
-    const clients = new Set<ClientBase>();
+    const clients = new Map<ClientBase, number>();
     this.#clients = clients;
     pool.on("connect", (client) => {
-      clients.add(client);
+      clients.set(client, performance.now());
       // The pool listens only while a connection is idle. An error during a transaction rejects its statement.
       client.on("error", () => {});
     });
@@ -113,9 +124,36 @@ export class PostgresPool implements PostgresConnection {
     statement: PostgresStatement<Parameters, Row>,
     parameters: Parameters,
   ): Promise<Row[]> {
-    return this.#watch(
-      async () => (await this.#pool.query(this.#toQuery(statement, parameters))).rows as Row[],
-    );
+    return this.#watch(async () => {
+      const client = await this.#pool.connect();
+      let failure: unknown;
+      try {
+        return await this.#run<Row>(client, this.#toQuery(statement, parameters));
+      } catch (error) {
+        failure = error;
+        throw error;
+      } finally {
+        // Like `Pool.query`, which closes the connection of a statement that fails.
+        client.release(failure !== undefined);
+      }
+    });
+  }
+
+  /** Runs a statement on a connection, and resolves with its rows. */
+  async #run<Row>(client: ClientBase, query: QueryConfig | string): Promise<Row[]> {
+    const startedAt = performance.now();
+    const pending = { client, startedAt, silentSince: startedAt, wasMissed: false };
+    this.#pendingStatements.add(pending);
+    try {
+      const { rows } = await client.query(query);
+      this.#noteResult(client);
+      return rows as Row[];
+    } catch (error) {
+      if (isServerError(error)) this.#noteResult(client);
+      throw error;
+    } finally {
+      this.#pendingStatements.delete(pending);
+    }
   }
 
   /** Runs `work` in one transaction on one connection. An error rolls the transaction back. */
@@ -127,13 +165,12 @@ export class PostgresPool implements PostgresConnection {
     const client = await this.#pool.connect();
     let isUsable = true;
     try {
-      await client.query("BEGIN");
+      await this.#run(client, "BEGIN");
       const result = await work({
-        query: async (statement, parameters) =>
-          this.#noteResult((await client.query(this.#toQuery(statement, parameters))).rows as never),
-        runScript: async (sql) => void this.#noteResult(await client.query(sql)),
+        query: (statement, parameters) => this.#run(client, this.#toQuery(statement, parameters)),
+        runScript: async (sql) => void (await this.#run(client, sql)),
       });
-      await client.query("COMMIT");
+      await this.#run(client, "COMMIT");
       return result;
     } catch (error) {
       isUsable = await rollBack(client, error);
@@ -158,25 +195,25 @@ export class PostgresPool implements PostgresConnection {
     if (this.#pendingCount++ === 0) this.#lastResultAt = performance.now();
     this.#watchTimer ??= setInterval(() => this.#lookForSilence(), WATCH_INTERVAL_MS).unref();
     try {
-      return this.#noteResult(await run());
-    } catch (error) {
-      if (isServerError(error)) this.#noteResult(undefined);
-      throw error;
+      return await run();
     } finally {
       this.#pendingCount--;
     }
   }
 
-  #noteResult<T>(result: T): T {
+  #noteResult(client: ClientBase): void {
     this.#lastResultAt = performance.now();
-    return result;
+    if (this.#clients.has(client)) this.#clients.set(client, this.#lastResultAt);
   }
 
   #lookForSilence(): void {
     if (this.#pendingCount === 0) {
       clearInterval(this.#watchTimer);
       this.#watchTimer = undefined;
-    } else if (!this.#isProbing && performance.now() - this.#lastResultAt > SILENCE_MS) {
+    } else if (
+      !this.#isProbing &&
+      (isSilent(this.#lastResultAt) || this.#findSilentStatements().length > 0)
+    ) {
       this.#isProbing = true;
       void this.#probe().finally(() => {
         this.#isProbing = false;
@@ -188,25 +225,37 @@ export class PostgresPool implements PostgresConnection {
     const lastResultAt = this.#lastResultAt;
     const clients = this.#clients;
     // A database that refuses the probe, for example because it has too many connections, is alive.
-    const runsStatements = await this.#askWhetherStatementsRun().catch(
-      (error: unknown) => isServerError(error) || toError(error),
+    const silent = this.#findSilentStatements();
+    const isRunning = await this.#findRunningStatements().catch((error: unknown) =>
+      isServerError(error) ? (): boolean => true : toError(error),
     );
-    // A result has arrived meanwhile, or the connections are new.
-    if (lastResultAt !== this.#lastResultAt || clients !== this.#clients) return;
-    if (runsStatements instanceof Error) {
-      this.#replaceConnections();
-      this.#options.onUnreachable?.(runsStatements);
-    } else if (runsStatements) this.#missedSince = undefined;
-    // The result of a statement that has just ended can be on its way.
-    else if (this.#missedSince === lastResultAt) this.#replaceConnections();
-    else this.#missedSince = lastResultAt;
+    // The connections are new.
+    if (clients !== this.#clients) return;
+    if (isRunning instanceof Error) {
+      // A result has arrived meanwhile.
+      if (lastResultAt !== this.#lastResultAt) return;
+      this.#replaceConnections(Infinity);
+      this.#options.onUnreachable?.(isRunning);
+      return;
+    }
+    for (const statement of silent.filter((each) => this.#pendingStatements.has(each)))
+      if (isRunning(statement.client)) {
+        statement.silentSince = performance.now();
+        statement.wasMissed = false;
+      } else if (statement.wasMissed) return this.#replaceConnections(statement.startedAt);
+      // The result of a statement that has just ended can be on its way.
+      else statement.wasMissed = true;
+  }
+
+  #findSilentStatements(): PendingStatement[] {
+    return [...this.#pendingStatements].filter(({ silentSince }) => isSilent(silentSince));
   }
 
   /**
-   * Asks the database over a new connection whether it runs a statement of the pool. Rejects if the database does not
-   * answer. Behind a pooler, the processes of the connections are unknown.
+   * Asks the database over a new connection which connections of the pool run a statement. Rejects if the database does
+   * not answer. Behind a pooler, the processes of the connections are unknown.
    */
-  async #askWhetherStatementsRun(): Promise<boolean> {
+  async #findRunningStatements(): Promise<(client: ClientBase) => boolean> {
     const client = new this.#pg.Client({
       connectionString: this.#options.url,
       connectionTimeoutMillis: PROBE_TIMEOUT_MS,
@@ -219,35 +268,38 @@ export class PostgresPool implements PostgresConnection {
       timer = setTimeout(() => reject(new Error("connection timeout of a probe")), PROBE_TIMEOUT_MS).unref();
     });
     try {
-      return await Promise.race([deadline, this.#findRunningStatement(client)]);
+      return await Promise.race([deadline, this.#listRunningStatements(client)]);
     } finally {
       clearTimeout(timer);
       client.end().catch(() => {});
     }
   }
 
-  async #findRunningStatement(client: Client): Promise<boolean> {
-    const processes = [...this.#clients].map((each) => (each as { processID?: number }).processID ?? 0);
+  async #listRunningStatements(client: Client): Promise<(client: ClientBase) => boolean> {
+    const processes = [...this.#clients.keys()].map(getProcessId);
     await client.connect();
-    const { rows } = await client.query<{ pid: number; is_running: boolean }>(
-      `SELECT pg_backend_pid() AS pid, EXISTS (
-         SELECT 1 FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND state = 'active'
-       ) AS is_running`,
+    const { rows } = await client.query<{ pid: number; running: number[] }>(
+      `SELECT pg_backend_pid() AS pid, ARRAY(
+         SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND state = 'active'
+       ) AS running`,
       [processes],
     );
     const [row] = rows;
-    const isPooled = row?.pid !== (client as { processID?: number }).processID;
-    return isPooled || row?.is_running === true;
+    const isPooled = row?.pid !== getProcessId(client);
+    return (each) => isPooled || row.running.includes(getProcessId(each));
   }
 
-  /** Replaces all connections. Their statements reject. */
-  #replaceConnections(): void {
+  /**
+   * Replaces all connections. The statements reject on the connections without a result after `since`, in monotonic
+   * milliseconds. The other statements end before their connections.
+   */
+  #replaceConnections(since: number): void {
     const [pool, clients] = [this.#pool, this.#clients];
-    this.#missedSince = undefined;
     this.#pool = this.#createPool();
     pool.end().catch(() => {});
     // `Client.end` destroys a connection whose statement has no result yet.
-    for (const client of clients) (client as Client).end().catch(() => {});
+    for (const [client, lastResultAt] of clients)
+      if (lastResultAt <= since) (client as Client).end().catch(() => {});
   }
 
   #toQuery(
@@ -257,6 +309,16 @@ export class PostgresPool implements PostgresConnection {
     const query = { text, values: parameters.map(encodeParameter) };
     return this.#options.preparedStatements ? { name, ...query } : query;
   }
+}
+
+/** Returns true if nothing has happened for too long since `time`, in monotonic milliseconds. */
+function isSilent(time: number): boolean {
+  return performance.now() - time > SILENCE_MS;
+}
+
+/** Returns the id of the database process of a connection. */
+function getProcessId(client: ClientBase): number {
+  return (client as { processID?: number }).processID ?? 0;
 }
 
 /**
