@@ -14,8 +14,10 @@ import {
   CONNECTION_COUNT,
   createGrpcTarget,
   createJobTarget,
+  measureCpuTime,
   measureRound,
   TEN_CHUNK_JOB,
+  warmUp,
   type RoundResult,
 } from "./workloads/throughput.ts";
 
@@ -58,15 +60,6 @@ const WORKLOADS: Readonly<Record<string, BuildWorkload>> = {
 
 /** Time in milliseconds for which the load generator puts load on a system before it reports. */
 const WINDOW_MS = 500;
-/** CPU time in milliseconds of one measurement of the warm-up. */
-const WARM_UP_STEP_CPU_MS = 1000;
-/** Number of measurements of the warm-up that are compared with as many earlier measurements. */
-const WARM_UP_STEPS = 2;
-/** A measurement ends after this many times its CPU time, if other programs use the core. */
-const MAX_WALL_TIME_RATIO = 8;
-/** The warm-up ends when the CPU time per response has fallen by less than this ratio from one group of steps to the next. */
-const WARM_UP_TOLERANCE = 0.02;
-
 /** The figures of one process. */
 interface ProcessCost extends RoundResult {
   readonly rssMb: number;
@@ -200,11 +193,9 @@ async function measureProcess(
     await replayResponses(system, responses);
     const target = floor === "floor" ? createJobTarget(system, method) : createGrpcTarget(system, method);
     const load = { connections: CONNECTION_COUNT, rampUpMs, durationMs: WINDOW_MS };
-    const measureFor = (cpuMs: number): Promise<RoundResult> =>
-      measureCpuTime(() => measureRound(bench, target, load), cpuMs);
-    const warmUpSeconds = await warmUp(() => measureFor(WARM_UP_STEP_CPU_MS), bench.settings.warmUpMs);
+    const warmUpSeconds = await warmUp(bench, target, bench.settings.warmUpMs);
     const startedAt = readMonotonicMicros();
-    const result = await measureFor(trialMs);
+    const result = await measureCpuTime(() => measureRound(bench, target, load), trialMs);
     const window = [startedAt, readMonotonicMicros()] as const;
     const [fault] = result.checked === 0 ? ["no response was complete in time"] : result.faults;
     if (fault !== undefined) throw new Error(`${name} of ${root || "the baseline"}: ${fault}`);
@@ -232,47 +223,6 @@ interface MeasuredProcess extends Omit<ProcessCost, "layers"> {
 
 function readMonotonicMicros(): number {
   return Number(process.hrtime.bigint() / 1000n);
-}
-
-/**
- * Puts load on a system until its process has used the given CPU time, and combines the measurements. On a quiet machine,
- * CPU time and time are about equal. On a busy machine, a process so handles as many requests as on a quiet one.
- */
-async function measureCpuTime(measure: () => Promise<RoundResult>, cpuMs: number): Promise<RoundResult> {
-  const startedAt = performance.now();
-  const results: RoundResult[] = [];
-  const sum = (pick: (result: RoundResult) => number): number =>
-    results.reduce((total, result) => total + pick(result), 0);
-  const median = (pick: (result: RoundResult) => number): number => computeMedian(results.map(pick));
-  let usedMs = 0;
-  while (usedMs < cpuMs && performance.now() - startedAt < cpuMs * MAX_WALL_TIME_RATIO) {
-    const result = await measure();
-    results.push(result);
-    usedMs += (result.cpuMicros * result.completed) / 1000;
-  }
-  const completed = sum((result) => result.completed);
-  return {
-    perSecond: median(({ perSecond }) => perSecond),
-    p50: median(({ p50 }) => p50),
-    p99: median(({ p99 }) => p99),
-    completed,
-    checked: sum(({ checked }) => checked),
-    faults: results.flatMap(({ faults }) => faults),
-    eventsPerResponse: median(({ eventsPerResponse }) => eventsPerResponse),
-    cpuMicros: (usedMs * 1000) / completed,
-  };
-}
-
-/** Puts load on a system until its CPU time per response no longer falls. Returns the CPU time in seconds. */
-async function warmUp(measure: () => Promise<RoundResult>, maxCpuMs: number): Promise<number> {
-  const values: number[] = [];
-  while (values.length * WARM_UP_STEP_CPU_MS < maxCpuMs) {
-    values.push((await measure()).cpuMicros);
-    const latest = computeMedian(values.slice(-WARM_UP_STEPS));
-    const before = computeMedian(values.slice(-2 * WARM_UP_STEPS, -WARM_UP_STEPS));
-    if (values.length >= 2 * WARM_UP_STEPS && latest > before * (1 - WARM_UP_TOLERANCE)) break;
-  }
-  return (values.length * WARM_UP_STEP_CPU_MS) / 1000;
 }
 
 function getCpu({ cpuMicros }: ProcessCost): number {

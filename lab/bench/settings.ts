@@ -22,8 +22,8 @@ export interface BenchmarkSettings {
   /** Time in milliseconds before each measurement that is not counted. */
   readonly rampUpMs: number;
   /**
-   * Duration in milliseconds of the warm-up of each system. For builds, the longest CPU time of the warm-up, which ends
-   * earlier if the CPU time per response no longer falls.
+   * Longest CPU time in milliseconds of the warm-up of each system, which ends earlier if the CPU time per response no
+   * longer falls.
    */
   readonly warmUpMs: number;
   /**
@@ -39,7 +39,7 @@ export const BUILD_WORKLOADS: readonly string[] = ["send", "stream", "grpc", "gr
 
 export const USAGE: string = `npm run bench -- [options]
 
-  --quick          about half a minute instead of about six minutes; coarser
+  --quick          about half a minute instead of about ten minutes; coarser
   --growth         the workloads of growth
   --only NAME      a workload or a group of workloads; may be repeated or separated by commas
   --against REF    compares this checkout with the commit REF; with --only: ${BUILD_WORKLOADS.join(", ")}
@@ -94,7 +94,7 @@ export function parseCommandLine(args: readonly string[]): Command {
         : selectWorkloads(only.length > 0 ? only : ["comparison"]),
       ...(comparesBuilds
         ? { rounds: quick ? 3 : 7, trialMs: quick ? 1000 : 2000, warmUpMs: quick ? 4000 : 10_000 }
-        : { rounds: quick ? 3 : 9, trialMs: quick ? 200 : 400, warmUpMs: quick ? 200 : 1000 }),
+        : { rounds: quick ? 3 : 9, trialMs: quick ? 200 : 400, warmUpMs: quick ? 200 : 10_000 }),
       rampUpMs: 100,
       streamTimeoutMs: quick ? 1000 : 30_000,
       subscriberCount: quick ? 500 : 2000,
