@@ -25,7 +25,7 @@ import { Poller } from "./poller.ts";
 const MAX_ACCEPT_ATTEMPTS = 10;
 
 /** Access of one engine to the tasks whose turns other nodes run. */
-export class NodeAccess implements OtherNodes {
+class NodeAccess implements OtherNodes {
   readonly isStoreShared = true;
   readonly #link: NodeLink;
   readonly #agentId: string;

@@ -25,7 +25,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * Answers a request of another node. Resolves with `undefined` if this node does not run the turn of the task, or not
  * yet.
  */
-export type TaskRequestHandler = (request: TaskRequest) => Promise<JsonObject | undefined>;
+type TaskRequestHandler = (request: TaskRequest) => Promise<JsonObject | undefined>;
 
 export interface NodeLinkOptions {
   readonly store: SharedTaskStore;

@@ -17,7 +17,7 @@ import {
 import type { TaskRequest } from "./node-store.ts";
 
 /** A message for the node that runs the turn. */
-export interface MessagePayload {
+interface MessagePayload {
   readonly caller: Caller;
   readonly request: SendMessageRequest;
   readonly serviceParameters: ServiceParameters;
@@ -48,7 +48,7 @@ export function encodeMessageRequest(
   };
 }
 
-export function decodeMessageRequest({ payload, webhook }: TaskRequest): MessagePayload {
+function decodeMessageRequest({ payload, webhook }: TaskRequest): MessagePayload {
   const { caller, serviceParameters, request } = payload as unknown as MessagePayload;
   const configuration = {
     ...request.configuration,
@@ -71,7 +71,7 @@ export function encodeReaderReport(id: string, scope: TaskScope, taskId: string)
   return { id, scope, taskId, kind: "read", payload: {} };
 }
 
-export function decodeCancelRequest({ payload }: TaskRequest): TaskCancellation {
+function decodeCancelRequest({ payload }: TaskRequest): TaskCancellation {
   return payload as unknown as TaskCancellation;
 }
 

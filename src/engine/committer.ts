@@ -308,7 +308,7 @@ function toError(thrown: unknown): Error {
  * has no events. After a failure with an unknown outcome, such as a failed sync, the store decides whether the
  * append is stored.
  */
-export async function isAppendStored(store: TaskStore, append: LogAppend): Promise<boolean> {
+async function isAppendStored(store: TaskStore, append: LogAppend): Promise<boolean> {
   const { scope, taskId, expectedSeq, events } = append;
   if (events.length === 0) return await areQueuedTurnsStored(store, append);
   const limit = { events: events.length, maxBytes: Infinity };

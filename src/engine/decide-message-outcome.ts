@@ -8,7 +8,7 @@ import type { SteeringSignal, TaskState } from "../protocol/index.ts";
 export type TaskTurnStatus = "none" | "running" | "awaiting-recovery";
 
 /** What happens to a message to a running task, unless the agent takes the message. */
-export type MessageWhileWorkingPolicy = "refuse" | "queue";
+type MessageWhileWorkingPolicy = "refuse" | "queue";
 
 /** Everything that decides what happens to a message to an existing task. */
 export interface MessageFacts {
@@ -42,7 +42,7 @@ export type MessageOutcome =
   | { readonly action: "refuse"; readonly refusal: MessageRefusal };
 
 /** The situation of a task when a message arrives. */
-export type MessageSituation =
+type MessageSituation =
   | "ended"
   | "awaiting-recovery"
   | "waiting"

@@ -381,14 +381,14 @@ export class Engine {
 }
 
 /** Why a turn waits. */
-export type TurnWaitReason = "task" | "context" | "time" | "recovery";
+type TurnWaitReason = "task" | "context" | "time" | "recovery";
 
 /**
  * Numbers of waiting turns of an engine by reason. `task`: another turn of the task runs. `context`: another turn of the
  * context runs. `time`: the agent has suspended the turn. `recovery`: the node of the turn died in at least two attempts,
  * so the turn starts after other such turns.
  */
-export type WaitingTurnCounts = Readonly<Record<TurnWaitReason, number>>;
+type WaitingTurnCounts = Readonly<Record<TurnWaitReason, number>>;
 
 /** The turns of a task, as far as their counts need them. */
 interface CountedTurns {
@@ -420,7 +420,7 @@ export function countWaitingTurns(
  * Resolves once no task needs the process. A task needs the process while its agent works, or while the output of the
  * agent is not committed.
  */
-export async function waitWhileProcessIsNeeded(listTasks: () => readonly ActiveTask[]): Promise<void> {
+async function waitWhileProcessIsNeeded(listTasks: () => readonly ActiveTask[]): Promise<void> {
   for (;;) {
     const working = listTasks().filter(isProcessNeeded);
     if (working.length === 0) return;

@@ -104,7 +104,7 @@ export function createPageTokenError(reason: string): A2AError {
  * Resolves with a page of the tasks in some contexts, in the order of `TaskStore.list`. Merges one page per context, so
  * the page contains at most `maxBytes` of JSON, or one task per context.
  */
-export async function listTasksOfContexts(
+async function listTasksOfContexts(
   store: TaskStore,
   scope: TaskScope,
   query: TaskListQuery,

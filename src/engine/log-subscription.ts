@@ -49,7 +49,7 @@ export interface StreamInterruption {
 }
 
 /** Start and end positions of a subscription. */
-export interface SubscriptionLogRange {
+interface SubscriptionLogRange {
   /**
    * Sequence number of the last event that the reader already has. The subscription delivers only events
    * after `afterSeq`.

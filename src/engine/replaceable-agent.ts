@@ -70,7 +70,7 @@ interface TurnOfContext {
  * Orders the turns of each context for agents with `concurrentTurns: "queue"` or `"refuse"`. In each context,
  * at most one agent runs at a time. The other turns of the context wait in message order.
  */
-export class ContextTurnGate {
+class ContextTurnGate {
   readonly #mode: "queue" | "refuse";
   readonly #maxWaitingTurns: number;
   /**

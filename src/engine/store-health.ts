@@ -42,12 +42,12 @@ export function assertStoreAcceptsNewWork(health: StoreHealth | undefined): void
   if (health && !isStoreHealthy(health)) throw createStoreUnavailableError(health);
 }
 
-export function isStoreHealthy({ state }: StoreHealth): boolean {
+function isStoreHealthy({ state }: StoreHealth): boolean {
   return state === "healthy";
 }
 
 /** Creates the error for requests that need a commit while the store cannot commit. */
-export function createStoreUnavailableError({ state }: StoreHealth): A2AError {
+function createStoreUnavailableError({ state }: StoreHealth): A2AError {
   return new A2AError(
     "UNAVAILABLE",
     `The server cannot store messages at the moment (store: ${state}); try again in ${STORE_RETRY_AFTER_SECONDS} seconds.`,

@@ -379,10 +379,10 @@ function formatTaskIds(tasks: readonly { readonly taskId: string }[]): string {
 }
 
 /** Time in milliseconds between two recoveries if the leases end with the process. */
-export const PROCESS_RENEW_INTERVAL_MS = 5000;
+const PROCESS_RENEW_INTERVAL_MS = 5000;
 
 /** The leases of a store without `turns`. The turns that the process has abandoned can be claimed again. */
-export class ProcessLeases implements Pick<
+class ProcessLeases implements Pick<
   TurnStore,
   "renewIntervalMs" | "claim" | "renew" | "release" | "listQueued"
 > {

@@ -263,14 +263,14 @@ function isSameTaskScope(a: TaskScope, b: TaskScope): boolean {
 }
 
 /** Limits of a `RestingTaskCache`. */
-export interface RestingTaskLimits {
+interface RestingTaskLimits {
   readonly maxTasks: number;
   /** Maximum total size of the tasks, in characters of JSON. A larger task is not kept. */
   readonly maxTotalSize: number;
 }
 
 /** A resting task with its history and artifacts needs about twice this size in memory. */
-export const DEFAULT_RESTING_TASK_LIMITS: RestingTaskLimits = {
+const DEFAULT_RESTING_TASK_LIMITS: RestingTaskLimits = {
   maxTasks: 1000,
   maxTotalSize: 16 * 2 ** 20,
 };

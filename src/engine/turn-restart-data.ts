@@ -57,7 +57,7 @@ export interface TurnRestartData {
 }
 
 /** The parts of a turn that its persisted data contains, directly or in a shorter form. */
-export interface PersistableTurn {
+interface PersistableTurn {
   readonly seq: number;
   readonly request: SendMessageRequest;
   readonly serviceParameters: ServiceParameters;

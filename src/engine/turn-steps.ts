@@ -133,7 +133,7 @@ const MAX_RESULT_LENGTH = 8 * 2 ** 20;
  * Encodes the result of a step as the JSON text that the store keeps. Throws an error if a later attempt would receive
  * another value than the first attempt, or if the result is too large.
  */
-export function encodeStepResult(key: string, result: unknown): string {
+function encodeStepResult(key: string, result: unknown): string {
   const json = stringifyResult(key, result);
   const problem = findNonJsonValue(result, "result");
   if (problem) throw createNonJsonResultError(key, problem);
@@ -143,7 +143,7 @@ export function encodeStepResult(key: string, result: unknown): string {
   );
 }
 
-export function decodeStepResult(json: string): unknown {
+function decodeStepResult(json: string): unknown {
   return (JSON.parse(json) as { result?: unknown }).result;
 }
 

@@ -6,7 +6,7 @@ const MIN_SEPARATED_ARTIFACT_SIZE = 4096;
 const ARTIFACT_EVENT_PREFIX = '{"artifactUpdate"';
 
 /** A row of the table `log`. `seq` is the sequence number of the last event in `lines`. */
-export interface LogRow {
+interface LogRow {
   readonly seq: number;
   readonly lines: string;
   /** True if all events of the row are artifact events. A task list without artifacts skips the row. */

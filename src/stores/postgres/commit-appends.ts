@@ -21,7 +21,7 @@ import { toAppendRows } from "./to-append-rows.ts";
 const MAX_ATTEMPTS = 10;
 
 /** The node that appends, and the cipher for the secrets of webhooks. */
-export interface AppendWriter {
+interface AppendWriter {
   readonly node: string;
   readonly cipher: PushSecretCipher;
   /** Whether the appends queue tasks for the text index. */

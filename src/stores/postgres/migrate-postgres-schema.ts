@@ -12,7 +12,7 @@ export const POSTGRES_SCHEMA_VERSION: number = POSTGRES_SCHEMA_STEPS.length;
 const SET_VERSION_SQL = `DELETE FROM colloquy.store_version;
 INSERT INTO colloquy.store_version (version) VALUES (${POSTGRES_SCHEMA_VERSION});`;
 
-export interface PostgresMigrationOptions {
+interface PostgresMigrationOptions {
   /** Display name of the store. */
   readonly store: string;
   /** Whether to migrate an older schema. If false, an older schema is an error. */
@@ -47,7 +47,7 @@ export async function migratePostgresSchema(
 }
 
 /** Reads the schema version, and rejects a database that this version of Colloquy cannot use. */
-export async function readDatabaseState(connection: PostgresConnection): Promise<DatabaseState> {
+async function readDatabaseState(connection: PostgresConnection): Promise<DatabaseState> {
   const [state] = await connection.query(READ_DATABASE_STATE, []);
   if (state && state.encoding !== "UTF8")
     throw new A2AError(

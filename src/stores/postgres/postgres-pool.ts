@@ -26,7 +26,7 @@ const SILENCE_MS = 1000;
 /** Maximum time in milliseconds of a probe. */
 const PROBE_TIMEOUT_MS = 2000;
 
-export interface PostgresPoolOptions {
+interface PostgresPoolOptions {
   /** URL of the database, such as `postgres://user:password@host:5432/database`. */
   readonly url: string;
   /** Maximum number of connections. */

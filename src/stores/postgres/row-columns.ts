@@ -5,7 +5,7 @@ import { encodeTextArray } from "./encode-text-array.ts";
 type ColumnType = "json" | "int" | "bigint" | "boolean" | "text" | "uuid" | "timestamptz";
 
 /** Names and types of the columns of rows that a statement receives as one array for each column. */
-export type RowColumns = Readonly<Record<string, ColumnType>>;
+type RowColumns = Readonly<Record<string, ColumnType>>;
 
 interface ColumnValues {
   readonly json: string | null;

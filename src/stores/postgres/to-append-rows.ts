@@ -9,7 +9,7 @@ import type { NumberedAppend } from "./split-batch.ts";
 import type { APPEND_COLUMNS } from "./statements/append.ts";
 
 /** The rows of all sections that a group of appends writes. */
-export type AppendRows = {
+type AppendRows = {
   readonly [Section in keyof typeof APPEND_COLUMNS]: RowOf<(typeof APPEND_COLUMNS)[Section]>[];
 };
 

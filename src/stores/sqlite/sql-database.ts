@@ -3,7 +3,7 @@ import { LruCache } from "../../base/data-structures/index.ts";
 /** A value of a parameter or a column. */
 export type SqlValue = null | number | bigint | string | NodeJS.ArrayBufferView;
 
-export type SqlRow = Record<string, SqlValue>;
+type SqlRow = Record<string, SqlValue>;
 
 /** Parameters by name, with the prefix of the name. A statement has either named or positional parameters. */
 export type SqlParameters = readonly (SqlValue | Record<string, SqlValue>)[];

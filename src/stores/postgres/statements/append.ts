@@ -95,7 +95,7 @@ interface AppendBatchRow {
 }
 
 /** The node, the row of `stored_size` to change, and the arrays of all sections in order. */
-export type AppendBatchParameters = readonly [node: string, sizeShard: number, ...arrays: unknown[]];
+type AppendBatchParameters = readonly [node: string, sizeShard: number, ...arrays: unknown[]];
 
 /** Returns the table expression of a section. Parameters 1 and 2 precede the sections. */
 function renderSectionSql(section: AppendSection): string {

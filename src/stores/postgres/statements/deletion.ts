@@ -35,7 +35,7 @@ export const LIST_WAITING_TASKS: StoppedTasksStatement = defineStoppedTasksState
 );
 
 /** Columns that can select tasks. */
-export type SelectorColumn = "task_id" | "context_id" | "principal" | "tenant" | "agent";
+type SelectorColumn = "task_id" | "context_id" | "principal" | "tenant" | "agent";
 
 /**
  * Returns the statement that finds tasks in any state by the values of the columns. The last parameter is the maximum

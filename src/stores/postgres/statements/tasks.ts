@@ -18,7 +18,7 @@ export interface StoredTaskRow {
 }
 
 /** Rows of the snapshots and of the later and referenced events of the tasks in `source`, which has a column `key`. */
-export function renderContentRowsSql(source: string, logCondition = ""): string {
+function renderContentRowsSql(source: string, logCondition = ""): string {
   return `
   SELECT snapshot.task AS key, 'snapshot' AS kind, snapshot.seq, snapshot.json AS text,
     snapshot.artifact_references AS "artifactReferences", NULL::bigint AS epoch, NULL::boolean AS flag
@@ -89,7 +89,7 @@ export const FIND_MESSAGE: PostgresStatement<
 );
 
 /** `contextId` is absent in the statements for all contexts. */
-export type ListTasksParameters = readonly [
+type ListTasksParameters = readonly [
   scope: string,
   states: readonly string[],
   since: string,
@@ -149,7 +149,7 @@ export const LIST_TASKS_OF_CONTEXT: PostgresStatement<ListTasksParameters, Store
 );
 
 /** `contextId` is absent in the statement for all contexts. */
-export type CountTasksParameters = readonly [
+type CountTasksParameters = readonly [
   scope: string,
   states: readonly string[],
   since: string,
