@@ -42,6 +42,7 @@ const LONGEST = [
   "test/resilience/nodes/two-servers.test.ts",
   "src/agents/mcp/create-mcp-server.test.ts",
   "src/cli/dev.test.ts",
+  "test/house/package/package-budgets.test.ts",
   "test/resilience/postgres.test.ts",
   "test/interop/host-frameworks.test.ts",
   "test/resilience/resume.test.ts",

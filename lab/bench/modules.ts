@@ -16,24 +16,28 @@ export async function countLoadedModules(root: string): Promise<Record<string, n
     readonly name: string;
     readonly exports: Readonly<Record<string, unknown>>;
   };
-  const programs: [subject: string, args: readonly string[]][] = [
-    ...Object.keys(exports)
-      .filter((entry) => !entry.endsWith(".json"))
-      .map((entry): [string, string[]] => [
-        name + entry.slice(1),
-        ["--input-type=module", "--eval", `await import("${name + entry.slice(1)}"); process.exit()`],
-      ]),
-    ...CLI_ARGUMENTS.map((argument): [string, string[]] => [
-      `CLI ${argument}`,
-      [join(root, "bin/colloquy.js"), argument],
-    ]),
-  ];
   const counts: Record<string, number> = {};
-  for (const [subject, args] of programs) {
-    const count = await countModulesOfProgram(root, args);
-    if (count !== undefined) counts[subject] = count;
+  const entries = Object.keys(exports).filter((path) => !path.endsWith(".json"));
+  for (const entry of entries.map((path) => name + path.slice(1))) {
+    const count = await countModulesOfEntry(root, entry);
+    if (count !== undefined) counts[entry] = count;
+  }
+  for (const argument of CLI_ARGUMENTS) {
+    const count = await countModulesOfCommand(root, [argument]);
+    if (count !== undefined) counts[`CLI ${argument}`] = count;
   }
   return counts;
+}
+
+/** Counts the modules that the import of an entry loads. Returns `undefined` if the import fails. */
+export function countModulesOfEntry(root: string, entry: string): Promise<number | undefined> {
+  const program = `await import("${entry}"); process.exit()`;
+  return countModulesOfProgram(root, ["--input-type=module", "--eval", program]);
+}
+
+/** Counts the modules that a call of the command line loads. Returns `undefined` if the call fails. */
+export function countModulesOfCommand(root: string, args: readonly string[]): Promise<number | undefined> {
+  return countModulesOfProgram(root, [join(root, "bin/colloquy.js"), ...args]);
 }
 
 async function countModulesOfProgram(root: string, args: readonly string[]): Promise<number | undefined> {

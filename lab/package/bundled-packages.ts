@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 const repositoryRoot = fileURLToPath(new URL("../..", import.meta.url));
 /** `bundled-modules.mjs` writes the lists to this folder. */
 const LISTS_FOLDER = join(repositoryRoot, "node_modules/.cache/colloquy-bundles");
-const BUNDLES = ["cli", "inlined", "page"] as const;
+const BUNDLES = ["dist", "page"] as const;
 
 /** Returns the folders of the packages whose code is in one of the bundles of the last build. */
 export function listBundledPackageFolders(): string[] {
@@ -22,7 +22,7 @@ export function listBundledPackageNames(distFolder: string): string[] {
   const names = globSync("**/*.js", { cwd: distFolder }).flatMap((file) =>
     [
       ...readFileSync(join(distFolder, file), "utf8").matchAll(
-        /^\/\/#region (?:.*\/)?node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/gm,
+        /^\/\/ (?:.*\/)?node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/gm,
       ),
     ].map(([, name = ""]) => name),
   );

@@ -10,7 +10,7 @@ import { installManifest } from "../support/install-manifest.ts";
 import { runProgram, runProgramOrExit } from "../support/run-program.ts";
 import { listBundledPackageNames } from "./bundled-packages.ts";
 import { findRepositoryUrl } from "./published-manifest.ts";
-import { findUnmappedFiles, findUnpublishedLinks } from "./published-files.ts";
+import { findUnpublishedLinks } from "./published-files.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const packageFolder = join(root, ".tmp/package");
@@ -32,14 +32,13 @@ const problems = [
   ...listBundledPackageNames(join(packageFolder, "dist"))
     .filter((bundled) => !notices.includes(`\n${bundled} `))
     .map((bundled) => `THIRD_PARTY_NOTICES lacks ${bundled}, whose code is in dist/.`),
-  ...findUnmappedFiles(packageFolder),
   // Without a repository, links cannot become absolute. `npm run lab -- release` then refuses to publish.
   ...(hasRepository ? findUnpublishedLinks(packageFolder) : []),
 ];
 for (const problem of problems) console.error(problem);
 const outcomes = [
   {
-    title: hasRepository ? "notices, maps, README, and links" : "notices, maps, and README",
+    title: hasRepository ? "notices, README, and links" : "notices and README",
     isGood: problems.length === 0,
   },
   check("publint", join(tools, "publint"), [packageFolder, "--strict"]),

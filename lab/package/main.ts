@@ -87,8 +87,8 @@ function replaceLinks(repository: string): void {
 
 /** Returns the notices in sources that contain data of others. Their first comment begins with an exclamation mark. */
 function listNoticesInSources(): { title: string; text: string }[] {
-  return globSync("src/**/*.ts", { cwd: packageFolder }).flatMap((file) => {
-    const [, comment] = /^\/\*!\n([^]*?)\n \*\//.exec(readFileSync(join(packageFolder, file), "utf8")) ?? [];
+  return globSync("src/**/*.ts", { cwd: root }).flatMap((file) => {
+    const [, comment] = /^\/\*!\n([^]*?)\n \*\//.exec(readFileSync(join(root, file), "utf8")) ?? [];
     return comment === undefined ? [] : [{ title: file, text: comment.replaceAll(/^ \* ?/gm, "") }];
   });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Returns the folder of package.json, which is two folders above both `src/cli` and `dist/cli`. */
+/** Returns the folder of package.json, which is two folders above `src/cli`, `dist/cli`, and `dist/chunks`. */
 export function getPackageFolder(): string {
   return fileURLToPath(new URL("../..", import.meta.url)).replace(/[\\/]$/, "");
 }

@@ -29,8 +29,15 @@ function listAllowedRooms(room: string): string {
   return names.join(", ") || "nothing";
 }
 
-/** Packages that the build inlines (`scripts/inline-dependencies.mjs`). */
-const INLINED_PACKAGES = ["@noble/hashes", "get-east-asian-width", "js-yaml"];
+/** Packages that the build inlines (`scripts/build.mjs`). */
+const INLINED_PACKAGES = [
+  "@noble/hashes",
+  "canonicalize",
+  "commander",
+  "eventsource-parser",
+  "get-east-asian-width",
+  "js-yaml",
+];
 /** Packages that the bundles of the page contain (`scripts/build-page.mjs`). */
 const BUNDLED_PACKAGES = IMPORT_BOUNDARIES["studio/pages"]?.packages ?? [];
 

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { OWN_CODE_URL } from "./own-code-url.ts";
 
 /** The query of `RELOAD_QUERY_NAME`. */
 const RELOAD_MARKER = /[?&]colloquy-reload=\d{1,15}/g;
-const OWN_CODE_URL = new URL("../..", import.meta.url).href;
 
 /** Removes the versions of reloaded modules from a text, such as a stack trace. */
 export function cleanReloadMarkers(text: string): string {

@@ -1,13 +1,14 @@
 import nodeModule, { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { OWN_CODE_URL } from "./own-code-url.ts";
 import { ModuleGraph } from "./module-graph.ts";
 
 /** Query parameter that makes Node.js import a changed file again. */
 export const RELOAD_QUERY_NAME = "colloquy-reload";
 
 /** The folder of Colloquy's own code, whose modules must not be loaded twice. */
-const OWN_CODE_DIRECTORY = fileURLToPath(new URL("../..", import.meta.url));
+const OWN_CODE_DIRECTORY = fileURLToPath(OWN_CODE_URL);
 
 /** Absent in Node.js 22.13 and 22.14. */
 const registerHooks: typeof nodeModule.registerHooks | undefined = nodeModule.registerHooks;

@@ -1,6 +1,7 @@
-import { base64url, FlattenedSign, flattenedVerify, type JWSHeaderParameters } from "jose";
+import type { JWSHeaderParameters } from "jose";
 import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
 import type { KeyResolver } from "./key-resolver.ts";
+import { loadJose } from "./load-jose.ts";
 import { VerificationError, toVerificationError } from "./verification-error.ts";
 import type { SigningKeyPair } from "./signing-key-pair.ts";
 
@@ -17,6 +18,7 @@ export async function signJws(
   { alg, kid, privateKey }: SigningKeyPair,
   header: Omit<JWSHeaderParameters, "alg" | "kid"> = {},
 ): Promise<JwsSignature> {
+  const { FlattenedSign } = await loadJose();
   const signed = await new FlattenedSign(payload)
     .setProtectedHeader({ alg, ...header, kid })
     .sign(privateKey);
@@ -33,6 +35,7 @@ export async function verifyJws(
   keys: KeyResolver,
   { algorithms }: { readonly algorithms?: readonly SignatureAlgorithm[] } = {},
 ): Promise<JWSHeaderParameters> {
+  const { base64url, flattenedVerify } = await loadJose();
   const jws = { payload: base64url.encode(payload), protected: header, signature };
   const options = { algorithms: requireSupportedAlgorithms(algorithms) };
   try {

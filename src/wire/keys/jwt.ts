@@ -1,6 +1,7 @@
-import { errors, jwtVerify, SignJWT, type JWTPayload, type JWTVerifyOptions } from "jose";
+import type { JWTPayload, JWTVerifyOptions } from "jose";
 import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
 import type { KeyResolver } from "./key-resolver.ts";
+import { hasJoseCode, loadJose } from "./load-jose.ts";
 import { toVerificationError } from "./verification-error.ts";
 import type { SigningKeyPair } from "./signing-key-pair.ts";
 
@@ -75,18 +76,19 @@ async function verifyWithMatchingKeys(
   keys: KeyResolver,
   options: JWTVerifyOptions,
 ): Promise<JwtClaims> {
+  const jose = await loadJose();
   try {
-    return (await jwtVerify(token, keys, options)).payload;
+    return (await jose.jwtVerify(token, keys, options)).payload;
   } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
     for await (const key of error) {
       try {
-        return (await jwtVerify(token, key, options)).payload;
+        return (await jose.jwtVerify(token, key, options)).payload;
       } catch (keyError) {
-        if (!(keyError instanceof errors.JWSSignatureVerificationFailed)) throw keyError;
+        if (!hasJoseCode(keyError, "ERR_JWS_SIGNATURE_VERIFICATION_FAILED")) throw keyError;
       }
     }
-    throw new errors.JWSSignatureVerificationFailed();
+    throw new jose.errors.JWSSignatureVerificationFailed();
   }
 }
 
@@ -96,6 +98,7 @@ export async function signJwt(
   { alg, kid, privateKey }: SigningKeyPair,
   typ: string = "JWT",
 ): Promise<string> {
+  const { SignJWT } = await loadJose();
   return new SignJWT(claims).setProtectedHeader({ alg, kid, typ }).sign(privateKey);
 }
 
@@ -131,6 +134,7 @@ export async function signJwtWithSecret(
   [secret]: SharedSecrets,
   typ: string,
 ): Promise<string> {
+  const { SignJWT } = await loadJose();
   return new SignJWT(claims).setProtectedHeader({ alg: SHARED_SECRET_ALGORITHM, typ }).sign(secret);
 }
 
@@ -141,13 +145,14 @@ export async function verifyJwtWithSecrets(
   validation: Omit<JwtValidationOptions, "algorithms">,
 ): Promise<JwtClaims> {
   const options = { ...toJoseOptions(validation), algorithms: [SHARED_SECRET_ALGORITHM] };
+  const { jwtVerify } = await loadJose();
   let failure: unknown;
   for (const secret of secrets) {
     try {
       return (await jwtVerify(token, secret, options)).payload;
     } catch (error) {
       failure = error;
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
+      if (!hasJoseCode(error, "ERR_JWS_SIGNATURE_VERIFICATION_FAILED")) break;
     }
   }
   throw toVerificationError(failure);

@@ -1,12 +1,4 @@
-import {
-  createLocalJWKSet,
-  errors,
-  type CryptoKey,
-  type FlattenedJWSInput,
-  type JSONWebKeySet,
-  type JWK,
-  type JWSHeaderParameters,
-} from "jose";
+import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWK, JWSHeaderParameters } from "jose";
 import {
   discoverIssuer,
   buildDiscoveryUrl,
@@ -14,6 +6,7 @@ import {
   requireSecureUrl,
   type FetchKeysOptions,
 } from "./issuer-discovery.ts";
+import { hasJoseCode, loadJose } from "./load-jose.ts";
 
 /** Function that returns the public key for a signature, based on the signature's header. */
 export type KeyResolver = (header?: JWSHeaderParameters, signed?: FlattenedJWSInput) => Promise<CryptoKey>;
@@ -57,10 +50,15 @@ export function createStaticKeyResolver(
  * member `nbf` of the key and ends at `exp`, as in a JWT.
  */
 function createValidityPeriodCheckingKeyResolver(set: JSONWebKeySet, now: () => number): KeyResolver {
-  if (!set.keys.some((key) => "exp" in key || "nbf" in key)) return createLocalJWKSet(set);
-  return (header, signed) => {
+  const hasPeriods = set.keys.some((key) => "exp" in key || "nbf" in key);
+  // Keeps the imported keys.
+  let resolver: KeyResolver | undefined;
+  return async (header, signed) => {
+    const { createLocalJWKSet } = await loadJose();
     const keys = set.keys.filter((key) => isKeyValidAt(key, now() / 1000));
-    return createLocalJWKSet({ keys })(header, signed);
+    return hasPeriods
+      ? createLocalJWKSet({ keys })(header, signed)
+      : (resolver ??= createLocalJWKSet(set))(header, signed);
   };
 }
 
@@ -137,7 +135,7 @@ function createCachedKeyResolver(load: () => Promise<JSONWebKeySet>, { now }: Fe
       return await keys(header, signed);
     } catch (error) {
       const previousKeys = keys;
-      if (error instanceof errors.JWKSNoMatchingKey) await refresh();
+      if (hasJoseCode(error, "ERR_JWKS_NO_MATCHING_KEY")) await refresh();
       if (keys === previousKeys) throw error;
       return await keys(header, signed);
     }

@@ -1,13 +1,5 @@
-import {
-  calculateJwkThumbprint,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  importPKCS8,
-  type CryptoKey,
-  type JSONWebKeySet,
-  type JWK,
-} from "jose";
+import type { CryptoKey, JSONWebKeySet, JWK } from "jose";
+import { loadJose } from "./load-jose.ts";
 import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
 
 /** Options for `importSigningKeyPair`. */
@@ -45,6 +37,7 @@ export async function importSigningKeyPair({
   alg,
   kid,
 }: SigningKeyPairOptions): Promise<SigningKeyPair> {
+  const { calculateJwkThumbprint, importJWK } = await loadJose();
   const jwk = typeof privateKey === "string" ? await importPemKey(privateKey, alg) : privateKey;
   const algorithm = alg ?? inferAlgorithm(jwk);
   requireSupportedAlgorithms([algorithm]);
@@ -59,6 +52,7 @@ export async function importSigningKeyPair({
 /** Generates a private signing key as a JWK. Keep the private key secret. */
 export async function generateSigningKey(alg: SignatureAlgorithm = "ES256"): Promise<JWK> {
   const [name = "ES256"] = requireSupportedAlgorithms([alg]);
+  const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await loadJose();
   const { privateKey } = await generateKeyPair(name, { extractable: true });
   const jwk = await exportJWK(privateKey);
   return { ...jwk, alg, use: "sig", kid: await calculateJwkThumbprint(jwk) };
@@ -72,6 +66,7 @@ export function buildJwks(signers: readonly Pick<SigningKeyPair, "publicKey">[])
 async function importPemKey(pem: string, alg: SignatureAlgorithm | undefined): Promise<JWK> {
   if (alg === undefined)
     throw new Error(`A PEM key does not specify its algorithm; set "alg", for example "RS256".`);
+  const { exportJWK, importPKCS8 } = await loadJose();
   return exportJWK(await importPKCS8(pem, alg, { extractable: true }));
 }
 

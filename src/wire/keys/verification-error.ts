@@ -1,4 +1,5 @@
-import { errors } from "jose";
+import type { errors } from "jose";
+import { hasJoseCode } from "./load-jose.ts";
 
 /**
  * Error for an invalid token or signature. The error message contains the reason and is intended for logs.
@@ -10,9 +11,8 @@ export class VerificationError extends Error {
   /** The claim or header field that is invalid, or `signature`. Undefined for other malformed tokens. */
   get field(): string | undefined {
     const { cause } = this;
-    if (cause instanceof errors.JWTExpired || cause instanceof errors.JWTClaimValidationFailed)
-      return cause.claim;
-    return cause instanceof errors.JWSSignatureVerificationFailed || cause instanceof errors.JWKSNoMatchingKey
+    if (isClaimError(cause)) return cause.claim;
+    return hasJoseCode(cause, "ERR_JWS_SIGNATURE_VERIFICATION_FAILED", "ERR_JWKS_NO_MATCHING_KEY")
       ? "signature"
       : undefined;
   }
@@ -36,20 +36,26 @@ export class KeysUnavailableError extends Error {
  * unchanged.
  */
 export function toVerificationError(thrown: unknown): unknown {
-  if (thrown instanceof errors.JWKSNoMatchingKey)
-    return new UnknownKeyError(thrown.message, { cause: thrown });
-  if (thrown instanceof errors.JOSEError)
-    return new VerificationError(explainJoseError(thrown), { cause: thrown });
-  return thrown;
+  if (!isJoseError(thrown)) return thrown;
+  return hasJoseCode(thrown, "ERR_JWKS_NO_MATCHING_KEY")
+    ? new UnknownKeyError(thrown.message, { cause: thrown })
+    : new VerificationError(explainJoseError(thrown), { cause: thrown });
 }
 
 /** `jose` names the claim of a rejected token, but not its value. */
 function explainJoseError(error: errors.JOSEError): string {
-  if (!(error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed))
-    return error.message;
+  if (!isClaimError(error)) return error.message;
   const value = error.payload[error.claim];
   if (value === undefined) return error.message;
-  if (error instanceof errors.JWTExpired && typeof value === "number")
+  if (error.code === "ERR_JWT_EXPIRED" && typeof value === "number")
     return `the token expired at ${new Date(value * 1000).toISOString()}`;
   return `${error.message}: ${JSON.stringify(value).slice(0, 200)}`;
+}
+
+function isJoseError(error: unknown): error is errors.JOSEError {
+  return error instanceof Error && "code" in error && /^ERR_J(?:OSE|W)/.test(String(error.code));
+}
+
+function isClaimError(error: unknown): error is errors.JWTExpired | errors.JWTClaimValidationFailed {
+  return hasJoseCode(error, "ERR_JWT_EXPIRED", "ERR_JWT_CLAIM_VALIDATION_FAILED");
 }

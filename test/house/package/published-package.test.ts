@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { listRelativeLinks, makeLinksAbsolute } from "../../../lab/package/absolute-links.ts";
 import { findLicenseProblems } from "../../../lab/package/license-problems.ts";
 import { createPublishedManifest, findRepositoryUrl } from "../../../lab/package/published-manifest.ts";
-import { findUnmappedFiles, findUnpublishedLinks } from "../../../lab/package/published-files.ts";
+import { findUnpublishedLinks } from "../../../lab/package/published-files.ts";
 import { findReleaseNotes } from "../../../lab/package/release-notes.ts";
 import { addBundledComponents, type Sbom } from "../../../lab/package/sbom.ts";
 import { findCountedTypeErrors } from "../../../lab/package/type-errors.ts";
@@ -167,11 +167,11 @@ describe("the licenses in the lock file", () => {
 });
 
 describe("the development dependencies", () => {
-  it("are at most 400 packages, including those of one platform", () => {
+  it("are at most 405 packages, including those of one platform", () => {
     const { packages } = JSON.parse(readFileSync("node_modules/.package-lock.json", "utf8")) as {
       packages: Record<string, object>;
     };
-    expect(Object.keys(packages).length).toBeLessThanOrEqual(400);
+    expect(Object.keys(packages).length).toBeLessThanOrEqual(405);
   });
 
   it("occupy at most 600 MB", () => {
@@ -195,21 +195,6 @@ describe("the development dependencies", () => {
 });
 
 describe("the files of the published package", () => {
-  it("have source maps whose sources are in the package", async () => {
-    const folder = await writeFiles({
-      "src/a.ts": "",
-      "dist/a.js": "",
-      "dist/a.js.map": { sources: ["../src/a.ts"] },
-      "dist/b.js": "",
-      "dist/b.js.map": { sources: ["../../../node_modules/b/b.ts", "../src/c.ts"] },
-      "dist/c.d.ts": "",
-    });
-    expect(findUnmappedFiles(folder).toSorted()).toEqual([
-      "dist/b.js.map refers to ../src/c.ts, which is not in the package.",
-      "dist/c.d.ts has no source map.",
-    ]);
-  });
-
   it("link only to each other and to the web", async () => {
     const folder = await writeFiles({
       "README.md": "[a](https://example.com) [b](docs/a.md#x) `[c](c.md)` [d](docs/b.md)",
