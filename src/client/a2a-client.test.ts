@@ -118,7 +118,7 @@ describe("a task of an agent without streaming", () => {
       "TASK_STATE_INPUT_REQUIRED",
       "TASK_STATE_COMPLETED",
     ]);
-    expect(waits).toEqual([100, 200, 100]);
+    expect(waits).toEqual([100, 100, 100, 200, 100]);
     expect(new Set(seen().map(({ body }) => body.method))).toEqual(new Set(["GetTask"]));
   });
 

@@ -126,7 +126,7 @@ export function createA2AClientFromTransport({
               call,
               limits,
             )
-          : pollTask(() => read("GetTask", { ...tenant, id }, call), { signal: call.signal, reconnect });
+          : pollTask(() => transport.call("GetTask", { ...tenant, id }, call), call.signal, reconnect);
       },
       pushConfigs: {
         async create(taskId, config, call = {}) {

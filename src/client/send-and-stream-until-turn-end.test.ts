@@ -32,7 +32,12 @@ class ScriptedClient implements TurnStreamClient {
     this.#script = script;
     this.card = { capabilities: { streaming: script.stream !== undefined } };
     this.tasks = {
-      get: async () => (script.get?.() ?? COMPLETED).task,
+      subscribe: async function* (_id, { signal } = {}) {
+        for (;;) {
+          yield script.get?.() ?? COMPLETED;
+          signal?.throwIfAborted();
+        }
+      },
       cancel: async (id) => {
         this.cancelledTaskIds.push(id);
         throw new A2AError("TASK_NOT_CANCELABLE", "too late");

@@ -1,4 +1,3 @@
-import { pollTask } from "./stream/poll-task.ts";
 import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { getEventTaskId, isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
@@ -9,7 +8,7 @@ const CANCEL_TIMEOUT_MS = 5_000;
 /** The methods of `A2AClient` that a message exchange calls. */
 export interface TurnStreamClient extends Pick<A2AClient, "send" | "stream"> {
   readonly card: { readonly capabilities: { readonly streaming?: boolean } };
-  readonly tasks: Pick<A2AClient["tasks"], "get" | "cancel">;
+  readonly tasks: Pick<A2AClient["tasks"], "subscribe" | "cancel">;
 }
 
 /** Options for `sendAndStreamUntilTurnEnd`. */
@@ -93,12 +92,9 @@ async function* streamOrPoll(
   const answer = await client.send(input, taskId === undefined ? { ...options, configuration } : options);
   yield answer;
   if (isTurnEndEvent(answer) || "message" in answer) return;
-  const { task } = answer;
-  yield* pollTask(() => client.tasks.get(task.id, { signal, headers }), {
-    signal,
-    known: task,
-    isEnd: (polled) => isTurnEndEvent({ task: polled }),
-  });
+  const known = JSON.stringify(answer);
+  for await (const event of client.tasks.subscribe(answer.task.id, { signal, headers }))
+    if (JSON.stringify(event) !== known) yield event;
 }
 
 /** Cancels a task and ignores all errors, because the caller no longer waits for a result. */

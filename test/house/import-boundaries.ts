@@ -178,7 +178,9 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       engine: "types",
       client: "whole",
       server: "whole",
+      stores: "whole",
     },
+    allowsNode: true,
   },
   // The reload loop of `colloquy dev`.
   "studio/dev": { parts: { engine: "types" }, allowsNode: true },
@@ -284,6 +286,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       "cards/experiments": "whole",
       "agents/adk": "whole",
       "studio/config": "whole",
+      "studio/console-api": "whole",
       "studio/dev": "whole",
       "studio/console": "whole",
       "studio/pages": "whole",

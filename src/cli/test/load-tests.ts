@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { CORE_SCHEMA, load } from "js-yaml";
 import { estimateJsonSize, isObject } from "../../protocol/index.ts";
 import { readTrafficFile } from "../../observe/trace/recording/index.ts";
@@ -60,7 +60,7 @@ function parseYaml(text: string): unknown {
 function loadConversationTests(file: string, value: unknown): LoadedTestFile {
   const { agent, url, tests } = decodeTestFile(value);
   return {
-    agent: agent === undefined ? undefined : join(dirname(file), agent),
+    agent: agent === undefined ? undefined : resolve(dirname(file), agent),
     url,
     tests: tests.map(toLoadedTest),
     stateKeys: [],

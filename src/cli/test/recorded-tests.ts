@@ -13,8 +13,9 @@ import {
   type ToolLine,
 } from "../../observe/trace/index.ts";
 import { collectRecordedAgents, readRecordedEvents, type RecordedAgent } from "../../studio/tap/index.ts";
-import { type ConversationTurn, TurnCollector } from "../../studio/testing/index.ts";
-import type { ConversationTest, TestTurn, TurnExpectation } from "./test-file.ts";
+import { createTestTurn } from "../../studio/console-api/index.ts";
+import { TurnCollector } from "../../studio/testing/index.ts";
+import type { ConversationTest, TestTurn } from "./test-file.ts";
 
 /** A recorded turn: the message of the user, and what the agent did. */
 interface RecordedTurn {
@@ -147,23 +148,9 @@ function toTests(turns: readonly RecordedTurn[]): ConversationTest[] {
     if (state !== undefined && !isTerminal(state) && !isInterrupted(state)) continue;
     const contextId = turn.task?.contextId ?? message.contextId ?? message.messageId;
     const known = conversations.get(contextId);
-    const testTurn = { send: toInput(message), expect: toExpectation(turn) };
+    const testTurn = createTestTurn(message.parts, { ...turn, calls: turn.toolCalls });
     if (known) known.push(testTurn);
     else conversations.set(contextId, [testTurn]);
   }
   return [...conversations.values()].map((found, at) => ({ name: `conversation ${at + 1}`, turns: found }));
-}
-
-function toInput({ parts }: Message): TestTurn["send"] {
-  return parts.every((part) => "text" in part) ? getText(parts) : parts;
-}
-
-function toExpectation({ state, text, question, toolCalls }: ConversationTurn): TurnExpectation {
-  const calls = toolCalls?.map(({ tool, arguments: input }) => ({
-    tool,
-    ...(input === undefined ? {} : { arguments: input }),
-  }));
-  // The text of a failure contains the id of the error, which differs in each run.
-  const said = question === undefined ? (state === "failed" ? {} : { text }) : { question };
-  return { state, ...said, ...(calls && { calls }) };
 }

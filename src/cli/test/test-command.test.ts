@@ -68,6 +68,14 @@ describe("colloquy test", () => {
     expect(report).toContain('<testsuite name="a.yaml" tests="2" failures="0"');
   });
 
+  it("loads the agent of a test file with an absolute path", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({ "refunds.mjs": REFUNDS, "a.yaml": TESTS });
+    const absolute = TESTS.replace("./refunds.mjs", join(cwd, "refunds.mjs"));
+    await writeFile(join(cwd, "a.yaml"), absolute);
+    const { code, err } = await runCliInTestProcess(["test", "a.yaml"], { cwd });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+  });
+
   it("fails with all differences of the first unexpected turn and the conversation", async () => {
     const cwd = await createTempTestDirectoryWithFiles({ "refunds.mjs": REFUNDS, "b.yaml": FAILING });
     const { code, out } = await runCliInTestProcess(["test", "b.yaml", "--junit", "report.xml"], { cwd });

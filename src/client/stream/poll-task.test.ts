@@ -10,7 +10,7 @@ const overloaded = new A2AError("RESOURCE_EXHAUSTED", "busy", { retryAfter: 42 }
 /** Polls a scripted agent, and returns the yielded states and the delays before each request. */
 async function poll(
   replies: readonly (Task | A2AError)[],
-  options: { readonly known?: Task; readonly maxRetries?: number } = {},
+  { maxRetries = 3 }: { readonly maxRetries?: number } = {},
 ): Promise<{ states: TaskState[]; delaysMs: number[] }> {
   const rest = replies.values();
   const states: TaskState[] = [];
@@ -19,14 +19,12 @@ async function poll(
     const { value } = rest.next();
     return value instanceof A2AError ? Promise.reject(value) : Promise.resolve(value as Task);
   };
-  const { known, maxRetries = 3 } = options;
   const sleep = (ms: number): Promise<void> => {
     delaysMs.push(ms);
     return Promise.resolve();
   };
   const reconnect = { sleep, maxRetries, random: () => 0 };
-  for await (const { task } of pollTask(read, { signal: undefined, reconnect, ...(known && { known }) }))
-    states.push(task.status.state);
+  for await (const { task } of pollTask(read, undefined, reconnect)) states.push(task.status.state);
   return { states, delaysMs };
 }
 
@@ -43,13 +41,6 @@ it("doubles the delay between polls while the task does not change", async () =>
   expect(await poll(replies)).toEqual({
     states: ["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"],
     delaysMs: [100, 200, 400, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000, 5000],
-  });
-});
-
-it("waits before the first poll of a known task", async () => {
-  expect(await poll([working, completed], { known: working })).toEqual({
-    states: ["TASK_STATE_COMPLETED"],
-    delaysMs: [100, 200],
   });
 });
 

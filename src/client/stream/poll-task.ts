@@ -7,33 +7,19 @@ const FIRST_POLL_DELAY_MS = 100;
 /** The delay doubles after each poll without a change, up to this limit in milliseconds. */
 const MAX_POLL_DELAY_MS = 5_000;
 
-/** Options of `pollTask`. */
-interface PollOptions {
-  readonly signal: AbortSignal | undefined;
-  /** Attempts and delays while the agent is unreachable or overloaded. */
-  readonly reconnect?: RetryOptions;
-  /** The task that the caller already knows. Default: none, so that the first poll is immediate. */
-  readonly known?: Task;
-  /** Returns whether the task needs no more polls. Default: the task has ended. */
-  readonly isEnd?: (task: Task) => boolean;
-}
-
 /**
  * Polls a task of an agent that does not support streaming (A2A §3.3.4). Yields the complete task after each change. If
- * the agent requests a delay with `Retry-After`, the next poll waits for the delay, up to five minutes.
+ * the agent requests a delay with `Retry-After`, the next poll waits for the delay, up to five minutes. `reconnect`
+ * contains the attempts and delays while the agent is unreachable or overloaded.
  */
 export async function* pollTask(
   read: () => Promise<Task>,
-  {
-    signal,
-    reconnect = {},
-    known,
-    isEnd = ({ status }: Task): boolean => isTerminal(status.state),
-  }: PollOptions,
+  signal: AbortSignal | undefined,
+  reconnect: RetryOptions = {},
 ): AsyncGenerator<StreamResponse & { task: Task }, void, undefined> {
   const { sleep = delay } = reconnect;
   const backoff = new Backoff(reconnect);
-  let lastSeen = known && JSON.stringify(known);
+  let lastSeen: string | undefined;
   let delayMs = FIRST_POLL_DELAY_MS;
   for (;;) {
     if (lastSeen !== undefined) await sleep(delayMs, signal);
@@ -52,6 +38,6 @@ export async function* pollTask(
       delayMs = FIRST_POLL_DELAY_MS;
       lastSeen = serialized;
     }
-    if (isEnd(task)) return;
+    if (isTerminal(task.status.state)) return;
   }
 }

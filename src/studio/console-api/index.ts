@@ -1,5 +1,7 @@
 import type { AgentSkill, JsonObject, JsonValue, TaskState } from "../../protocol/index.ts";
 
+export { createTestTurn, type ObservedTestTurn } from "./create-test-turn.ts";
+
 /**
  * The HTTP API of the console, under `/console/api/`. Members are in camel case. A2A objects are ProtoJSON of A2A 1.0,
  * also for agents that speak A2A 0.3.

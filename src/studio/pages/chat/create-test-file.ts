@@ -1,10 +1,5 @@
-import {
-  formatTaskState,
-  getText,
-  type JsonObject,
-  type Part,
-  type TaskState,
-} from "../../../protocol/index.ts";
+import { formatTaskState, getText, type TaskState } from "../../../protocol/index.ts";
+import { createTestTurn, type ObservedTestTurn } from "../../console-api/index.ts";
 import type { ChatTurn } from "./chat-turn.ts";
 
 /**
@@ -16,7 +11,7 @@ export function createTestFile(name: string, turns: readonly ChatTurn[]): string
   return `${JSON.stringify({ tests }, null, 2)}\n`;
 }
 
-function toTestTurn(turn: ChatTurn, next: ChatTurn | undefined): JsonObject[] {
+function toTestTurn(turn: ChatTurn, next: ChatTurn | undefined): ObservedTestTurn[] {
   const { task, sent } = turn;
   if (turn.isActive || (task !== undefined && !turn.isTaskOver) || sent.parts.length === 0) return [];
   // A restored turn contains the task as it is now, after the answer to the question of the turn.
@@ -27,25 +22,15 @@ function toTestTurn(turn: ChatTurn, next: ChatTurn | undefined): JsonObject[] {
   const written = turn.items.flatMap((item) =>
     item.kind === "artifact" ? [getText(turn.findArtifact(item.artifactId)?.parts ?? [])] : [],
   );
-  const calls = turn.items.flatMap((item) => {
-    if (item.kind !== "work" || item.line.kind !== "tool") return [];
-    const { tool, arguments: input } = item.line;
-    return [{ tool, ...(input === undefined ? {} : { arguments: input }) }];
-  });
+  const calls = turn.items.flatMap((item) =>
+    item.kind === "work" && item.line.kind === "tool" ? [item.line] : [],
+  );
   const answer = written.filter((text) => text !== "").join("\n");
-  const expect: JsonObject = {
+  const observed = {
     state: state === undefined ? "none" : formatTaskState(state),
-    // The text of a failure contains the id of the error, which differs in each run.
-    ...(isWaiting
-      ? { question: said.at(-1) ?? "" }
-      : state === "TASK_STATE_FAILED"
-        ? {}
-        : { text: answer === "" ? (said.at(-1) ?? "") : answer }),
-    ...(calls.length > 0 ? { calls } : {}),
+    text: answer === "" ? (said.at(-1) ?? "") : answer,
+    question: isWaiting ? (said.at(-1) ?? "") : undefined,
+    calls: calls.length > 0 ? calls : undefined,
   };
-  return [{ send: toInput(sent.parts) as never, expect }];
-}
-
-function toInput(parts: readonly Part[]): string | readonly Part[] {
-  return parts.every((part) => "text" in part) ? getText(parts) : parts;
+  return [createTestTurn(sent.parts, observed)];
 }
