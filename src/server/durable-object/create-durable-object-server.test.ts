@@ -32,6 +32,18 @@ const answeringAgent: Agent = {
   },
 };
 
+/** An agent that writes after its signal has aborted, and never returns. */
+const ignoringAgent: Agent = {
+  describe: () => DESCRIPTION,
+  afterRestart: "restart",
+  async *execute({ signal }): AsyncGenerator<AgentEvent> {
+    yield { status: { state: "TASK_STATE_WORKING" } };
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    yield { artifact: { artifactId: "a", parts: [{ text: "late" }] } };
+    await new Promise(() => {});
+  },
+};
+
 /** The server of a new process on the storage of an object. */
 function startProcess(
   storage: TestDurableObjectStorage,
@@ -90,6 +102,27 @@ describe("a server in a Durable Object", () => {
     // Only the daily sweep is left.
     expect(storage.alarmTime).toBeGreaterThan(Date.now() + 3_600_000);
   });
+
+  it.each([
+    ["never returns", stuckAgent, undefined],
+    ["ignores its signal", ignoringAgent, [{ parts: [{ text: "late" }] }]],
+  ] as const)(
+    "fails the turn of an agent that %s, also in a later process [E24]",
+    async (_, phoenix, artifacts) => {
+      const storage = new TestDurableObjectStorage();
+      const limits = { maxSilenceMs: 200, cancelGraceMs: 50 };
+      const text =
+        "The server stopped the agent, because it showed no progress for 0.2 seconds (maxSilenceMs).";
+      const failed = { status: { state: "TASK_STATE_FAILED", message: { parts: [{ text }] } } };
+      const limited = startProcess(storage, phoenix, limits);
+      const { task: first } = await sendMessage(limited, {});
+      expect(first).toMatchObject(artifacts ? { ...failed, artifacts } : failed);
+      const { task } = await sendMessage(startProcess(storage, phoenix), { returnImmediately: true });
+      const next = startProcess(storage, phoenix, limits);
+      await next.alarm();
+      await expect.poll(() => readTask(next, task.id)).toMatchObject(failed);
+    },
+  );
 
   it("waits for a day by its alarms if the clock seems to be 40 days ahead [E14]", async () => {
     const storage = new TestDurableObjectStorage();
