@@ -166,6 +166,11 @@ export interface Run {
   listInterruptedTasks(): Promise<Task[]>;
 }
 
+/** Content of a new context: messages, or another context of the caller until a time in milliseconds since 1970. */
+export type ContextSource =
+  | { readonly messages: readonly Pick<Message, "role" | "parts">[] }
+  | { readonly contextId: string; readonly until: number };
+
 /**
  * Agent card fields that the agent provides. The server adds the interfaces and the signatures to the card.
  */
@@ -197,6 +202,11 @@ export interface Agent extends TurnPolicy {
   describeExtended?(
     caller: Caller,
   ): Partial<AgentDescription> | undefined | Promise<Partial<AgentDescription> | undefined>;
+  /**
+   * Prepares a new context with content that the agent keeps outside of its tasks, such as a session. `converse` of
+   * `colloquy/testing` calls it for a prefix and for a fork. Agents that only read their tasks omit it.
+   */
+  prepareContext?(contextId: string, caller: Caller, source: ContextSource): Promise<void>;
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
    * Receives the task store of the server that serves the agent, and the id of the agent on that server, before the

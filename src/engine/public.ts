@@ -1,5 +1,5 @@
 /** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
-export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
+export type { Agent, AgentDescription, AgentEvent, AgentMessage, ContextSource, Run } from "./agent.ts";
 export type { StepExecution } from "./turn-steps.ts";
 export type { Caller } from "./caller.ts";
 export type { ContextScope } from "./caller.ts";

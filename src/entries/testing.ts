@@ -2,15 +2,18 @@
  * The `colloquy/testing` entry point exports conversations with agents for tests, and the rules for task stores.
  */
 export type {
+  Cassette,
+  CassetteOptions,
   CallOrder,
   Conversation,
   ConversationTurn,
   ConverseOptions,
   ExpectedCall,
+  PrefixMessage,
   SimulatedUser,
   TokenUsage,
   ToolCall,
   TrialReport,
 } from "../studio/testing/index.ts";
-export { assertCalls, converse, runTrials } from "../studio/testing/index.ts";
+export { assertCalls, converse, openCassette, runTrials, toStableSnapshot } from "../studio/testing/index.ts";
 export { TASK_STORE_RULES, type TaskStoreRule } from "../stores/testing/index.ts";

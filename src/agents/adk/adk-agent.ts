@@ -137,6 +137,10 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
     useStore: (store, agentId) => {
       server = { store, agentId };
     },
+    prepareContext: async (contextId, caller, source) => {
+      const { prepareSession } = await import("./sessions/prepare-session.ts");
+      await prepareSession(await runner(), contextId, caller, source);
+    },
     onTaskCanceled: async (task, caller) => {
       const adkRunner = await runner();
       const session = resolveSessionKey(task, deriveSessionKey(adkRunner.appName, task.contextId, caller));

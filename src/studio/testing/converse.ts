@@ -9,7 +9,9 @@ import {
 import type { Agent } from "../../engine/index.ts";
 import { type AgentCard, getText, type JsonObject } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
+import { MemoryStore, type ServerStore } from "../../stores/index.ts";
 import { type ConversationTurn, TurnCollector } from "./conversation-turn.ts";
+import { importTurns, type PrefixMessage, toPrefixTurn } from "./import-turns.ts";
 import { renderTranscript } from "./render-transcript.ts";
 
 /** Options of `converse`. */
@@ -17,10 +19,26 @@ export interface ConverseOptions {
   /** Options of `connect` for an agent behind a URL, for example `auth`. */
   readonly connect?: ConnectOptions;
   /** Options of `createServer` for an agent in the process, for example `maxTurnMs` or a durable `store`. */
-  readonly server?: Omit<ServerOptions, "observer">;
+  readonly server?: Omit<ServerOptions, "observer" | "store"> & {
+    /** Default: a new `MemoryStore`. */
+    readonly store?: ServerStore;
+  };
+  /**
+   * Messages with which the conversation begins, without calling the agent. The last message is the agent's question,
+   * which the first message of the test answers. Only for an agent in the process.
+   */
+  readonly prefix?: readonly PrefixMessage[];
 }
 
-const assertKnownOptions = defineOptionNames<ConverseOptions>()("converse", "connect server");
+/** The server of an agent in the process. */
+interface AgentHost {
+  readonly server: Server;
+  readonly agent: Agent;
+  readonly store: ServerStore;
+  readonly onTurn: (collector: TurnCollector) => void;
+}
+
+const assertKnownOptions = defineOptionNames<ConverseOptions>()("converse", "connect prefix server");
 
 /** Returns the next message to an agent, or `undefined` to end the conversation. */
 export type SimulatedUser = (
@@ -41,11 +59,17 @@ export type SimulatedUser = (
  */
 export async function converse(target: Agent | string, options: ConverseOptions = {}): Promise<Conversation> {
   assertKnownOptions(options);
-  if (typeof target === "string") return new Conversation(await connect(target, options.connect));
+  const { prefix } = options;
+  if (typeof target === "string") {
+    if (prefix)
+      throw new Error("An agent behind a URL accepts no prefix; pass the agent itself to converse(…).");
+    return new Conversation(await connect(target, options.connect));
+  }
   let current: TurnCollector | undefined;
+  const store = options.server?.store ?? new MemoryStore();
   const server = createServer(target, {
-    store: "memory",
     ...options.server,
+    store,
     observer: {
       onAgentCall: ({ call }) => current?.addCall(call),
       onError: ({ error }) => current?.addError(error),
@@ -54,7 +78,14 @@ export async function converse(target: Agent | string, options: ConverseOptions 
   const fetch: ConnectOptions["fetch"] = (input, init) => server.fetch(new Request(input, init));
   try {
     const client = await connect("http://agent.example", { ...options.connect, fetch });
-    return new Conversation(client, server, (collector) => (current = collector));
+    const host = {
+      server,
+      agent: target,
+      store,
+      onTurn: (collector: TurnCollector) => (current = collector),
+    };
+    const turns = prefix ? await importTurns(host, client, [toPrefixTurn(prefix)], { messages: prefix }) : [];
+    return new Conversation(client, host, turns);
   } catch (error) {
     await server.close();
     throw error;
@@ -64,15 +95,15 @@ export async function converse(target: Agent | string, options: ConverseOptions 
 /** A conversation with one agent in one context. */
 export class Conversation {
   readonly #client: A2AClient;
-  readonly #server: Server | undefined;
-  readonly #onTurn: (collector: TurnCollector) => void;
-  readonly #turns: ConversationTurn[] = [];
+  readonly #host: AgentHost | undefined;
+  readonly #turns: ConversationTurn[];
   #isWaiting = false;
 
-  constructor(client: A2AClient, server?: Server, onTurn: (collector: TurnCollector) => void = () => {}) {
+  /** `turns` are turns of the past, which the agent knows. */
+  constructor(client: A2AClient, host?: AgentHost, turns: readonly ConversationTurn[] = []) {
     this.#client = client;
-    this.#server = server;
-    this.#onTurn = onTurn;
+    this.#host = host;
+    this.#turns = [...turns];
   }
 
   get card(): AgentCard {
@@ -100,7 +131,7 @@ export class Conversation {
       const last = this.#turns.findLast(({ task }) => task)?.task;
       const isOpen = this.#turns.at(-1)?.question !== undefined;
       const collector = new TurnCollector(toText(input), isOpen ? last : undefined);
-      this.#onTurn(collector);
+      this.#host?.onTurn(collector);
       const options = {
         contextId: last?.contextId,
         taskId: isOpen ? last?.id : undefined,
@@ -109,7 +140,7 @@ export class Conversation {
       };
       for await (const event of sendAndStreamUntilTurnEnd(this.#client, input, options))
         collector.addEvent(event);
-      const turn = collector.finish(this.#server !== undefined);
+      const turn = collector.finish(this.#host !== undefined);
       this.#turns.push(turn);
       return turn;
     } finally {
@@ -138,14 +169,29 @@ export class Conversation {
     }
   }
 
+  /**
+   * Copies the conversation, so that several continuations can be tested. The copy contains the first `turnCount` turns,
+   * by default all, with new ids and the same owner. The copy of an ADK agent also has a copy of its session up to that
+   * time. The copy uses the server of this conversation: await each message before the next one, and close the original
+   * last. Only for an agent in the process without authentication.
+   */
+  async fork(turnCount: number = this.#turns.length): Promise<Conversation> {
+    if (!this.#host)
+      throw new Error(
+        "A conversation with an agent behind a URL cannot be forked; pass the agent to converse(…).",
+      );
+    const turns = this.#turns.slice(0, turnCount);
+    return new Conversation(this.#client, this.#host, await importTurns(this.#host, this.#client, turns));
+  }
+
   /** The conversation as text without ids and times, for snapshots. */
   get transcript(): string {
     return renderTranscript(this.#turns);
   }
 
-  /** Stops an agent in the process. */
+  /** Stops an agent in the process, also for the copies of this conversation. */
   async close(): Promise<void> {
-    await this.#server?.close({ graceMs: 0 });
+    await this.#host?.server.close({ graceMs: 0 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,3 +7,6 @@ export { Conversation, type ConverseOptions, converse, type SimulatedUser } from
 export { type ConversationTurn, type TokenUsage, TurnCollector } from "./conversation-turn.ts";
 export type { ToolCall } from "./tool-calls.ts";
 export { runTrials, type TrialReport } from "./run-trials.ts";
+export { type Cassette, type CassetteOptions, openCassette } from "./cassette.ts";
+export type { PrefixMessage } from "./import-turns.ts";
+export { toStableSnapshot } from "./stable-snapshot.ts";

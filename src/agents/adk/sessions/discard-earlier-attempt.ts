@@ -38,7 +38,10 @@ export async function discardEventsOfEarlierAttempt(
   );
   for (const event of laterEvents)
     if (invocationIds.has(event.invocationId) && event.content)
-      await requireAppender(sessionService).appendEvent({ session, event: toEmptyEvent(event) });
+      await requireAppender(sessionService, '`afterRestart: "restart"`').appendEvent({
+        session,
+        event: toEmptyEvent(event),
+      });
 }
 
 /** ADK skips events without content. The author `user` keeps ADK from continuing with the author of a discarded event. */
@@ -52,11 +55,9 @@ function toEmptyEvent({ content: _content, longRunningToolIds: _ids, ...event }:
   return { ...event, author: "user", actions };
 }
 
-function requireAppender(sessionService: object): EventAppender {
+/** Returns the session service. Throws an error that names the `feature` if the service cannot append events. */
+export function requireAppender(sessionService: object, feature: string): EventAppender {
   if ("appendEvent" in sessionService && typeof sessionService.appendEvent === "function")
     return sessionService as EventAppender;
-  throw new A2AError(
-    "INTERNAL",
-    'The session service has no appendEvent, which `afterRestart: "restart"` requires.',
-  );
+  throw new A2AError("INTERNAL", `The session service has no appendEvent, which ${feature} requires.`);
 }
