@@ -158,7 +158,6 @@ export const LABS: readonly Lab[] = [
     group: "Conform",
     summary: "ACTS on all bindings, compared with lab/acts/expected.json; `--url` tests any server",
     time: "30 s; --broken 1 min",
-    needs: "../shared/vectors/acts, or --corpus DIR",
     run: ["lab/acts/main.ts"],
   },
   {

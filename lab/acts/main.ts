@@ -7,31 +7,33 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { CORE_SCHEMA, load } from "js-yaml";
 import { repositoryRoot, withAgent } from "./agent-process.ts";
 import { runBrokenServers } from "./broken/main.ts";
 import {
+  BINDINGS,
   choosePass,
   CorpusError,
-  loadCorpus,
-  type ActsTest,
-  type Binding,
-  type Corpus,
-  type Pass,
-} from "./corpus.ts";
-import {
   count,
   createJsonReport,
   findUnexpected,
   findUnknownExceptions,
   formatReport,
+  loadCorpus,
+  runSuite,
+  startWebhookReceiver,
+  VALID_TOKEN,
+  type ActsTest,
+  type Binding,
   type BindingReport,
+  type Corpus,
   type ExpectedException,
-} from "./report.ts";
-import { BINDINGS, runSuite, VALID_TOKEN, type ServerUnderTest } from "./run-suite.ts";
-import type { TestResult } from "./run-test.ts";
-import { startWebhookReceiver } from "./webhook-receiver.ts";
+  type Pass,
+  type ServerUnderTest,
+  type TestResult,
+} from "../../src/studio/judge/index.ts";
 
 const USAGE = `usage: npm run lab -- acts [options]
   --binding jsonrpc|rest|grpc   run only on this binding (repeatable; all)
@@ -40,13 +42,12 @@ const USAGE = `usage: npm run lab -- acts [options]
   --behaviors FILE|all          behaviors of the server at --url: a file like acts/sut-behaviors.yaml, or all
   --token TOKEN                 credentials for the server at --url (none)
   --broken                      show that the runner notices each broken server in lab/acts/broken
-  --corpus DIR                  folder with suite.acts.yaml (../shared/vectors/acts)
+  --corpus DIR                  folder with suite.acts.yaml (acts/suites)
   --json                        print the reports of ACTS §13 as a JSON list
 A run against --url has the exit code 0 if tests passed and no test of the level must failed.`;
 
 const PASSES: readonly Pass[] = ["default", "auth", "reduced"];
-/** Folder with the official suites, relative to the repository. */
-const CORPUS_FOLDER = "../shared/vectors/acts";
+const parseYaml = (text: string): unknown => load(text, { schema: CORE_SCHEMA });
 
 class UsageError extends Error {}
 
@@ -64,7 +65,9 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const corpus = await loadCorpus(join(options.corpus, "suite.acts.yaml"));
+  const corpus = await (options.corpus === undefined
+    ? loadCorpus(parseYaml)
+    : loadCorpus(parseYaml, pathToFileURL(join(options.corpus, "suite.acts.yaml"))));
   const tests = selectTests(corpus, options.only);
   if (options.broken) return await runBrokenServers(corpus, tests);
   const { bindings, url, token, behaviors } = options;
@@ -96,7 +99,7 @@ function readOptions(): {
   readonly url: string | undefined;
   readonly token: string | undefined;
   readonly behaviors: ServerUnderTest["behaviors"];
-  readonly corpus: string;
+  readonly corpus: string | undefined;
   readonly broken: boolean;
   readonly json: boolean;
   readonly help: boolean;
@@ -130,7 +133,7 @@ function readOptions(): {
     url,
     token,
     behaviors: behaviors === undefined || behaviors === "all" ? behaviors : readBehaviors(behaviors),
-    corpus: values.corpus ?? join(repositoryRoot, CORPUS_FOLDER),
+    corpus: values.corpus,
     broken: values.broken,
     json: values.json,
     help: values.help,

@@ -85,6 +85,10 @@ export const COMMANDS: CommandTable = {
     description: "Test an agent with conversations from files, recordings, or ADK eval sets.",
     loadFactory: async () => (await import("./test.ts")).createTestCommand,
   },
+  conformance: {
+    description: "Check any agent against A2A 1.0 and 0.3, on all its bindings.",
+    loadFactory: async () => (await import("./conformance.ts")).createConformanceCommand,
+  },
   card: {
     description: "Work with agent cards: get, validate, verify, sign.",
     commands: {

@@ -126,7 +126,7 @@ export const CLI_REQUIREMENTS: readonly CliRequirement[] = [
   ["CONFIG_002", 2, "8.3", "flag, environment, local, global, default; config show has the source of each"],
   ["DOWNLOAD_001", 2, "7.1", "task download saves artifacts"],
   ["OUT_007", 2, "7.2", "--debug shows what is on the wire"],
-  ["CONFORM_001", 2, "7.1", "conformance checks an agent", { later: "there is no conformance command" }],
+  ["CONFORM_001", 2, "7.1", "conformance checks an agent"],
   ["CLI_002", 2, "7.1", "completion prints a script for a shell"],
   ["PUSH_001", 2, "7.1, A", "task push-config creates, gets, lists and deletes"],
 

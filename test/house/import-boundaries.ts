@@ -223,6 +223,19 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     },
     allowsNode: true,
   },
+  // Judges A2A servers: conformance, resilience, and deployments.
+  "studio/judge": {
+    parts: {
+      protocol: "whole",
+      "base/usage-checks": "whole",
+      "observe/trace": "whole",
+      wire: "whole",
+      "wire/grpc": "whole",
+      client: "whole",
+      "studio/tap": "whole",
+    },
+    allowsNode: true,
+  },
   // The HTTP API of the console, as types and constants.
   "studio/console-api": { parts: { protocol: "whole" } },
   // A browser app. Node.js code imports its bundles.
@@ -293,6 +306,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       "agents/mcp": "whole",
       "agents/openai-facade": "whole",
       "studio/tap": "whole",
+      "studio/judge": "whole",
       "studio/demo": "whole",
       "studio/testing": "whole",
     },

@@ -1,8 +1,17 @@
 import { withAgent } from "../agent-process.ts";
-import { choosePass, type ActsTest, type Binding, type Corpus, type Pass } from "../corpus.ts";
-import { mapConcurrently, runSuite, VALID_TOKEN } from "../run-suite.ts";
-import type { TestResult } from "../run-test.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../webhook-receiver.ts";
+import {
+  choosePass,
+  mapConcurrently,
+  runSuite,
+  startWebhookReceiver,
+  VALID_TOKEN,
+  type ActsTest,
+  type Binding,
+  type Corpus,
+  type Pass,
+  type TestResult,
+  type WebhookReceiver,
+} from "../../../src/studio/judge/index.ts";
 import { startBreakingProxy, type ProxyChanges } from "./proxy.ts";
 import { BROKEN_SERVERS, type BrokenServer } from "./servers.ts";
 

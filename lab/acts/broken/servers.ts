@@ -1,5 +1,4 @@
-import type { Binding, Pass } from "../corpus.ts";
-import { VALID_TOKEN } from "../run-suite.ts";
+import { VALID_TOKEN, type Binding, type Pass } from "../../../src/studio/judge/index.ts";
 
 /** A request that the proxy forwards. */
 export interface ProxiedRequest {

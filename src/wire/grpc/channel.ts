@@ -179,7 +179,18 @@ function fromServiceError(operation: OperationName, error: grpc.ServiceError, ad
     if (code === grpc.status.RESOURCE_EXHAUSTED && /larger than max/i.test(message))
       return new A2AError("PAYLOAD_TOO_LARGE", message, { cause: error });
   }
-  return fromGrpcError(operation, grpc.status[code], message, details, code);
+  const failure = fromGrpcError(operation, grpc.status[code], message, details, code);
+  failure.cause = error;
+  return failure;
+}
+
+/** Returns the gRPC status that a rejection of a `GrpcChannel` stands for, as the server sent it. */
+export function findGrpcStatus(
+  failure: unknown,
+): { readonly code: number; readonly message: string; readonly details: readonly JsonObject[] } | undefined {
+  const cause = failure instanceof A2AError ? failure.cause : undefined;
+  if (!isServiceError(cause)) return undefined;
+  return { code: cause.code, message: cause.details, details: extractStatusDetails(cause.metadata) };
 }
 
 function extractStatusDetails(metadata: grpc.Metadata | undefined): readonly JsonObject[] {

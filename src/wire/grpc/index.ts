@@ -6,7 +6,7 @@
  * optional packages. Other modules load the gRPC module on first use, with `import()`.
  */
 export type { GrpcCallOptions } from "./channel.ts";
-export { GrpcChannel } from "./channel.ts";
+export { findGrpcStatus, GrpcChannel } from "./channel.ts";
 export type { GrpcResponseOrFailure, GrpcServerCall } from "./grpc-server-call.ts";
 export type { GrpcFailure } from "./response-headers.ts";
 export type { ServerTls } from "./grpc-listener.ts";

@@ -1,5 +1,5 @@
-import type { ActsTest, Binding, Corpus, Level } from "./corpus.ts";
-import type { TestResult } from "./run-test.ts";
+import type { Binding, Corpus, Level } from "./acts/corpus.ts";
+import type { TestInfo, TestResult } from "./acts/run-test.ts";
 
 export const LEVELS: readonly Level[] = ["must", "should", "may"];
 
@@ -14,6 +14,8 @@ export interface ExpectedException {
 /** The results of one binding, with the starts of the agent that they come from. */
 export interface BindingReport {
   readonly binding: Binding;
+  /** Version of A2A. Default: that of the suites. */
+  readonly version?: string;
   readonly results: readonly TestResult[];
 }
 
@@ -58,7 +60,7 @@ export function findUnexpected(
 /** Entries of the list of exceptions that name no test of the corpus on their binding. */
 export function findUnknownExceptions(
   exceptions: readonly ExpectedException[],
-  tests: readonly ActsTest[],
+  tests: readonly Pick<TestInfo, "id" | "transport">[],
 ): string[] {
   return exceptions.flatMap(({ test: id, bindings }) => {
     const test = tests.find((candidate) => candidate.id === id);

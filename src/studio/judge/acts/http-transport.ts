@@ -50,7 +50,6 @@ export function createJsonRpcTransport(url: string): Transport {
       return await readReply(response, isStream, unwrapJsonRpc);
     },
     sendRaw: (request, signal) => sendRawRequest(url, request, signal, (body) => readJsonRpcError(body)),
-    close: () => {},
   };
 }
 
@@ -101,7 +100,6 @@ export function createRestTransport(url: string): Transport {
     },
     sendRaw: (request, signal) =>
       sendRawRequest(url, request, signal, (body, status) => readRestError(status, body)),
-    close: () => {},
   };
 }
 
@@ -198,7 +196,7 @@ async function sendRawRequest(
 }
 
 /** Sends a request without following redirects, because a redirect is the response of the server. */
-async function sendHttp({ url, ...message }: HttpMessage): Promise<Response> {
+export async function sendHttp({ url, ...message }: HttpMessage): Promise<Response> {
   try {
     return await fetch(url, { ...message, body: message.body ?? null, redirect: "manual" });
   } catch (error) {

@@ -23,7 +23,6 @@ export interface Transport {
   call(operation: string, params: JsonMap, options: CallOptions): Promise<Reply>;
   /** Sends a request as written. The body of the reply, and each event, is complete, with its envelope. */
   sendRaw(request: RawRequest, signal: AbortSignal): Promise<Reply>;
-  close(): void;
 }
 
 /** The server did not respond, or responded in a form that the binding does not allow. */

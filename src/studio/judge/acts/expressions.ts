@@ -63,7 +63,7 @@ export interface Scope {
 
 /**
  * Replaces the references `{{…}}` in all texts of a value. A text that consists of one reference becomes the referenced
- * value with its type. Keys stay as they are, because they name members of a response.
+ * value with its type. Keys stay unchanged, because they name members of a response.
  */
 export function substitute(value: unknown, scope: Scope): unknown {
   if (typeof value === "string") {

@@ -20,6 +20,7 @@ import {
   formatError,
   NotVerified,
   raise,
+  recordExchange,
   TestFailure,
   withTimeLimit,
   type TestContext,
@@ -34,10 +35,21 @@ export interface Outcome {
   readonly reason?: string;
   /** Step that failed. */
   readonly step?: string;
+  /** The last requests of a test that did not pass, each with its reply. */
+  readonly exchanges?: readonly string[];
 }
 
+/** What a report has of a test: an ACTS test, or a rule of `rules/`. */
+export type TestInfo = Pick<
+  ActsTest,
+  "id" | "name" | "level" | "suite" | "transport" | "description" | "spec_ref"
+> & {
+  /** The usual cause of a failure, or the change that corrects it. */
+  readonly hint?: string;
+};
+
 export interface TestResult extends Outcome {
-  readonly test: ActsTest;
+  readonly test: TestInfo;
   readonly durationMs: number;
 }
 
@@ -59,9 +71,9 @@ async function determineOutcome(test: ActsTest, context: TestContext): Promise<O
     environment: process.env,
     createUuid: () => crypto.randomUUID(),
   };
-  const run: TestRun = { context, scope, webhookUrl };
+  const run: TestRun = { context, scope, webhookUrl, exchanges: [] };
   let current: string | undefined;
-  try {
+  const outcome = await toOutcome(test.id, run, async () => {
     for (const step of test.steps) {
       current = step.id;
       await runStep(step, run);
@@ -69,16 +81,31 @@ async function determineOutcome(test: ActsTest, context: TestContext): Promise<O
     current = undefined;
     checkAll(test.assertions, scope);
     await supplement(test, run);
+  });
+  return current === undefined || outcome.outcome === "passed" ? outcome : { ...outcome, step: current };
+}
+
+/** Number of exchanges in the result of a test that did not pass. */
+const REPORTED_EXCHANGES = 3;
+
+/** Runs the checks of a test, and converts what they throw to an outcome. */
+export async function toOutcome(
+  id: string,
+  run: Pick<TestRun, "exchanges">,
+  work: () => Promise<void>,
+): Promise<Outcome> {
+  try {
+    await work();
     return { outcome: "passed" };
   } catch (error) {
-    const step = current === undefined ? {} : { step: current };
     const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof NotVerified) return { outcome: "not verified", reason };
-    // The test refers to something that nobody defines, which says nothing about the server.
-    if (error instanceof ExpressionError) return { outcome: "not verified", reason, ...step };
-    const isOfServer = error instanceof TestFailure || error instanceof ResponseError;
-    if (isOfServer) return { outcome: "failed", reason, ...step };
-    throw new Error(`The runner failed in ${test.id}, step ${current ?? "(none)"}.`, { cause: error });
+    const exchanges = run.exchanges.slice(-REPORTED_EXCHANGES);
+    // An ExpressionError: the test refers to something that nobody defines, which says nothing about the server.
+    if (error instanceof NotVerified || error instanceof ExpressionError)
+      return { outcome: "not verified", reason };
+    if (error instanceof TestFailure || error instanceof ResponseError)
+      return { outcome: "failed", reason, exchanges };
+    throw new Error(`The runner failed in ${id}.`, { cause: error });
   }
 }
 
@@ -103,9 +130,10 @@ function findObstacle(test: ActsTest, context: TestContext): Outcome | undefined
   if (unmet !== undefined) return { outcome: "not verified", reason: unmet };
   const needsWebhook = test.runner_requirements?.includes("webhook_endpoint") && !context.webhooks;
   if (needsWebhook) return { outcome: "not verified", reason: "The runner has no webhook receiver." };
-  const missing = (test.requires_behaviors ?? []).filter(
-    (prefix) => behaviors !== "all" && !behaviors?.has(prefix),
-  );
+  const required = test.steps.some((step) => step.client_response)
+    ? [...(test.requires_behaviors ?? []), "tck-client-parse"]
+    : (test.requires_behaviors ?? []);
+  const missing = required.filter((prefix) => behaviors !== "all" && !behaviors?.has(prefix));
   if (missing.length === 0) return undefined;
   const reason = `The server does not declare the behavior ${missing.join(", ")}.`;
   // A declared contract without the behavior is a gap of the server. A server without a contract is just unknown.
@@ -166,10 +194,9 @@ async function sendRequest(step: Step, run: TestRun): Promise<Reply> {
     const { transport } = run.context;
     if (!transport) throw new Error("A raw step requires the agent card.");
     const signal = createTimeLimit(step.expect_stream?.timeout_ms);
-    return await withTimeLimit(
-      signal,
-      transport.sendRaw(substitute(step.raw, run.scope) as typeof step.raw, signal),
-    );
+    const request = substitute(step.raw, run.scope) as typeof step.raw;
+    const text = `${request.method} ${request.path} ${request.body_raw ?? JSON.stringify(request.body ?? null)}`;
+    return await recordExchange(run, text, withTimeLimit(signal, transport.sendRaw(request, signal)));
   }
   const params = substitute(step.params ?? {}, run.scope) as JsonMap;
   return await callOperation(run, step.operation ?? "", params, {

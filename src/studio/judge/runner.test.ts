@@ -1,20 +1,24 @@
+import { CORE_SCHEMA, load } from "js-yaml";
 import { describe, expect, it } from "vitest";
-import { choosePass, parseDocument, type ActsTest, type JsonMap } from "./corpus.ts";
+import { choosePass, parseDocument, type ActsTest, type JsonMap } from "./acts/corpus.ts";
 import { findUnexpected, findUnknownExceptions, formatReport, type ExpectedException } from "./report.ts";
-import { runTest, type TestResult } from "./run-test.ts";
-import type { TestContext } from "./test-run.ts";
-import type { Reply, Transport } from "./transport.ts";
-import { nameErrorByReason, nameJsonRpcError } from "./wire-tables.ts";
+import { runTest, type TestResult } from "./acts/run-test.ts";
+import type { TestContext } from "./acts/test-run.ts";
+import type { Reply, Transport } from "./acts/transport.ts";
+import { nameErrorByReason, nameJsonRpcError } from "./acts/wire-tables.ts";
 
 const parseTests = (steps: string): readonly ActsTest[] =>
   parseDocument(
-    `acts_version: "1.0"
+    load(
+      `acts_version: "1.0"
 spec_version: "1.0"
 suites:
   - id: suite
     name: Suite
     tests:
 ${steps}`,
+      { schema: CORE_SCHEMA },
+    ),
     "test.yaml",
   ).tests;
 
@@ -36,7 +40,7 @@ describe("documents", () => {
   });
 
   it("of another major version are rejected", () => {
-    expect(() => parseDocument(`{acts_version: "2.0", spec_version: "1.0"}`, "x.yaml")).toThrow(
+    expect(() => parseDocument({ acts_version: "2.0", spec_version: "1.0" }, "x.yaml")).toThrow(
       "version 2.0",
     );
   });
@@ -64,7 +68,6 @@ function createContext(
   const transport: Transport = {
     call: (operation, params, { headers }) => reply({ operation, params, headers }),
     sendRaw: (raw) => reply({ ...raw }),
-    close: () => {},
   };
   const context: TestContext = {
     binding: "jsonrpc",

@@ -4,7 +4,7 @@ import type { Scope } from "./expressions.ts";
 import { fetchAgentCard, StreamedError } from "./http-transport.ts";
 import type { Reply, Transport } from "./transport.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
-import type { ObservedError } from "./wire-tables.ts";
+import { CARD_PATH, OPERATIONS, type ObservedError } from "./wire-tables.ts";
 
 /** Time limit in milliseconds for a request, and for a stream without `timeout_ms`. */
 const TIME_LIMIT_MS = 30_000;
@@ -32,6 +32,8 @@ export interface TestRun {
   readonly scope: Scope;
   /** Address at the webhook receiver that only this test uses. */
   readonly webhookUrl: string | undefined;
+  /** The requests of the test with their replies, as text. */
+  readonly exchanges: string[];
 }
 
 export class TestFailure extends Error {
@@ -80,9 +82,43 @@ export async function callOperation(
   };
   const signal = createTimeLimit(timeoutMs);
   if (operation === "get_agent_card")
-    return await withTimeLimit(signal, fetchAgentCard(baseUrl, { headers, signal }));
+    return await recordExchange(
+      run,
+      `GET ${baseUrl}${CARD_PATH}`,
+      withTimeLimit(signal, fetchAgentCard(baseUrl, { headers, signal })),
+    );
   if (!transport) throw new Error(`The operation ${operation} requires the agent card.`);
-  return await withTimeLimit(signal, transport.call(operation, addMessageId(params), { headers, signal }));
+  const request = addMessageId(params);
+  return await recordExchange(
+    run,
+    `${OPERATIONS[operation]?.rpc ?? operation} ${shorten(JSON.stringify(request))}`,
+    withTimeLimit(signal, transport.call(operation, request, { headers, signal })),
+  );
+}
+
+/** Adds a request and its reply to the exchanges of the test. Headers are left out, because they have credentials. */
+export async function recordExchange(
+  { exchanges }: TestRun,
+  request: string,
+  pending: Promise<Reply>,
+): Promise<Reply> {
+  const record = (reply: string): void => void exchanges.push(`${request} → ${reply}`);
+  try {
+    const reply = await pending;
+    const { status, error, body, events } = reply;
+    const type = reply.headers["content-type"];
+    const media = type === undefined ? "" : ` ${type}`;
+    if (error) record(`${status}${media} ${shorten(JSON.stringify(error))}`);
+    else record(`${status}${media} ${events ? "(a stream)" : shorten(JSON.stringify(body) ?? "(no body)")}`);
+    return reply;
+  } catch (failure) {
+    record(failure instanceof Error ? failure.message : String(failure));
+    throw failure;
+  }
+}
+
+function shorten(text: string): string {
+  return text.length > 600 ? `${text.slice(0, 600).toWellFormed()}…` : text;
 }
 
 export function createTimeLimit(timeoutMs: number = TIME_LIMIT_MS): AbortSignal {

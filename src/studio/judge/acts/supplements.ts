@@ -21,7 +21,7 @@ const OTHER_TOKEN = "itk-other-token";
 const MISSING_TASK = "00000000-0000-0000-0000-000000000000";
 
 /**
- * What a test demands of the runner in its description, beyond its steps: a function that checks the demand, `steps` if
+ * The demands that a test has on the runner in its description, beyond its steps: a function that checks the demand, `steps` if
  * the steps are enough, or the reason why the demand cannot be checked. The steps alone prove nothing about such a
  * demand. A test without an entry whose description demands something of the runner is not verified.
  */

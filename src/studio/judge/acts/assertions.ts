@@ -198,7 +198,7 @@ const EVENT_KINDS: Readonly<Record<string, string>> = {
 /**
  * Returns what assertions see of a streamed event: the members of its payload, and the payload under the name of its
  * kind. The official suites write both `status: …` and `status_update: {status: …}`. An event in an envelope, as of a
- * raw step, stays as it is.
+ * raw step, stays unchanged.
  */
 export function viewEvent(event: unknown): unknown {
   const [key, ...more] = isMap(event) ? Object.keys(event) : [];

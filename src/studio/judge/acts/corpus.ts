@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { CORE_SCHEMA, load } from "js-yaml";
+import { fileURLToPath } from "node:url";
 
 export type Level = "must" | "should" | "may";
 export type Binding = "jsonrpc" | "rest" | "grpc";
@@ -82,6 +81,7 @@ export interface ActsTest {
   readonly suite: { readonly id: string; readonly name: string };
   readonly variables: JsonMap;
   readonly description?: string;
+  readonly spec_ref?: string;
   readonly level: Level;
   readonly tags?: readonly string[];
   readonly transport?: readonly Binding[];
@@ -127,22 +127,27 @@ const MEMBERS = {
 const LEVELS: readonly string[] = ["must", "should", "may"];
 const BINDINGS: readonly string[] = ["jsonrpc", "rest", "grpc"];
 
-/** Reads a manifest and the documents that it includes. */
-export async function loadCorpus(manifest: string): Promise<Corpus> {
-  const root = parseDocument(await readText(manifest), manifest);
-  const included = await Promise.all(
-    root.include.map(async (name) => {
-      const file = join(dirname(manifest), name);
-      return parseDocument(await readText(file), file);
-    }),
-  );
+/** Parses YAML, with the core schema. The caller passes it, because the package bundles it with the command line. */
+export type ParseYaml = (text: string) => unknown;
+
+/** The manifest of the official suites, which the package contains. */
+const OFFICIAL_MANIFEST = new URL("../../../../acts/suites/suite.acts.yaml", import.meta.url);
+
+/** Reads a manifest and the documents that it includes. Default: the official suites. */
+export async function loadCorpus(parseYaml: ParseYaml, manifest: URL = OFFICIAL_MANIFEST): Promise<Corpus> {
+  const read = async (url: URL): Promise<Document> => {
+    const file = fileURLToPath(url);
+    return parseDocument(parseYaml(await readText(file)), file);
+  };
+  const root = await read(manifest);
+  const included = await Promise.all(root.include.map((name) => read(new URL(name, manifest))));
   const tests = [root, ...included].flatMap((document) =>
     document.tests.map((test) => ({ ...test, variables: { ...root.variables, ...test.variables } })),
   );
   const ids = tests.map(({ id }) => id);
   const repeated = ids.find((id, at) => ids.indexOf(id) !== at);
   if (repeated !== undefined) throw new CorpusError(`Two tests have the id ${repeated}.`);
-  if (tests.length === 0) throw new CorpusError(`${manifest} contains no tests.`);
+  if (tests.length === 0) throw new CorpusError(`${manifest.href} contains no tests.`);
   return { actsVersion: root.actsVersion, specVersion: root.specVersion, tests };
 }
 
@@ -160,8 +165,8 @@ interface Document extends Corpus {
 }
 
 /** Parses one document and rejects members that the grammar does not have. */
-export function parseDocument(yaml: string, file: string): Document {
-  const document = checkMembers("document", load(yaml, { schema: CORE_SCHEMA }), file);
+export function parseDocument(content: unknown, file: string): Document {
+  const document = checkMembers("document", content, file);
   const actsVersion = String(document["acts_version"]);
   if (!/^1(\.|$)/.test(actsVersion))
     throw new CorpusError(`${file} has ACTS version ${actsVersion}; this runner reads version 1.`);

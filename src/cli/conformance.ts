@@ -1,0 +1,224 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Command, Option } from "commander";
+import { CORE_SCHEMA, load } from "js-yaml";
+import {
+  BINDINGS,
+  count,
+  createJsonReport,
+  formatBinding,
+  judgeConformance,
+  LEVELS,
+  listFindings,
+  listProblems,
+  loadCorpus,
+  renderBadge,
+  renderMarkdown,
+  renderSarif,
+  startWebhookReceiver,
+  type Binding,
+  type ExpectedException,
+  type JudgedRun,
+} from "../studio/judge/index.ts";
+import { isLoopbackHost } from "../protocol/index.ts";
+import type { CliContext } from "./cli-context.ts";
+import { createUsageError, toCliError } from "./cli-error.ts";
+import { createOutputOption } from "./client-options.ts";
+import { ExitCodeError } from "./exit-code-error.ts";
+import { OutputWriter, type OutputFormat } from "./output-writer.ts";
+import { readPackageVersion } from "./package-version.ts";
+import { renderJunitReport, type JunitCase } from "./test/junit-report.ts";
+
+interface ConformanceCommandOptions {
+  output: OutputFormat;
+  bearer?: string;
+  binding?: Binding[];
+  only?: string[];
+  message: string;
+  behaviors?: string;
+  expectedFailures?: string;
+  markdown?: boolean;
+  junit?: string;
+  sarif?: string;
+  badge?: string;
+}
+
+export function createConformanceCommand(context: CliContext): Command {
+  return new Command("conformance")
+    .usage("<agent> [options]")
+    .argument("<agent>", "a host, or the URL of the agent or of its card")
+    .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
+    .addOption(new Option("--bearer <token>", "bearer token to authenticate with").env("A2ACLI_BEARER"))
+    .addOption(
+      new Option("--binding <binding...>", "check only these bindings (default: those of the card)").choices(
+        BINDINGS,
+      ),
+    )
+    .option("--only <id...>", "run only these tests")
+    .option("--message <text>", "the message that the agent receives, twice per binding", "Hello")
+    .option("--behaviors <file>", "texts of ACTS that a test agent understands (YAML), or all")
+    .option("--expected-failures <file>", "JSON list of known failures: test, bindings, outcome, reason")
+    .option("--markdown", "print Markdown")
+    .option("--junit <file>", "write a JUnit report")
+    .option("--sarif <file>", "write the findings as SARIF")
+    .option("--badge <file>", "write a badge as SVG")
+    .addHelpText(
+      "after",
+      `
+A test has passed, failed, or is not verified. A test that is not verified proves nothing. The agent receives small
+messages: two for each binding and version that its card names.
+
+Exit codes: 0 if no test of the level must failed, 1 if one failed or an expectation is wrong, 2 for a wrong command
+line, 3 if the agent was not reached.
+
+Examples:
+  colloquy conformance http://localhost:4120
+  colloquy conformance agents.example.com --binding jsonrpc --sarif a2a.sarif --badge a2a.svg
+  colloquy conformance http://localhost:9999 --behaviors acts/sut-behaviors.yaml`,
+    )
+    .action((url: string, options: ConformanceCommandOptions) => runConformance(url, options, context));
+}
+
+async function runConformance(
+  url: string,
+  options: ConformanceCommandOptions,
+  context: CliContext,
+): Promise<void> {
+  const { streams, cwd } = context;
+  const isProgressShown = options.output === "text" && options.markdown !== true;
+  const [corpus, behaviors, expected] = await Promise.all([
+    loadCorpus(parseYaml),
+    readBehaviors(options.behaviors, cwd),
+    options.expectedFailures === undefined
+      ? []
+      : readExpectedFailures(resolve(cwd, options.expectedFailures)),
+  ]);
+  // A server elsewhere cannot reach a webhook on this machine.
+  const webhooks = isLoopbackHost(URL.parse(url)?.hostname ?? "") ? await startWebhookReceiver() : undefined;
+  let announced = "";
+  try {
+    const reports = await judgeConformance({
+      url,
+      corpus,
+      behaviors,
+      webhooks,
+      message: options.message,
+      token: options.bearer,
+      bindings: options.binding,
+      only: options.only,
+      onResult(result, report) {
+        const name = formatBinding(report);
+        if (!isProgressShown) return;
+        if (name !== announced) streams.err(`${name}\n`);
+        announced = name;
+        if (result.outcome === "failed") streams.err(`  failed ${result.test.id} (${result.test.level})\n`);
+      },
+    });
+    const run: JudgedRun = { url, reports, expected };
+    if (reports.length === 0)
+      throw createUsageError(
+        "No selected test runs on the bindings of the agent.",
+        "Check --only, --binding, and the interfaces of the card.",
+      );
+    await writeReports(run, options, cwd);
+    const problems = listProblems(run);
+    if (options.output === "json") {
+      const sdk = { name: url, version: "unknown" };
+      new OutputWriter(streams, "json").writeJson({
+        url,
+        problems,
+        reports: reports.map((report) => createJsonReport(report, corpus, sdk)),
+      });
+    } else if (options.markdown === true) streams.outDocument(renderMarkdown(run));
+    else streams.out(renderText(run, problems));
+    if (problems.length > 0) throw new ExitCodeError(1);
+  } catch (error) {
+    throw error instanceof ExitCodeError
+      ? error
+      : toCliError(error, { hasCredentials: options.bearer !== undefined });
+  } finally {
+    webhooks?.close();
+  }
+}
+
+async function writeReports(run: JudgedRun, options: ConformanceCommandOptions, cwd: string): Promise<void> {
+  if (options.junit !== undefined) {
+    const suites = new Map(
+      run.reports.map((report) => [
+        formatBinding(report),
+        report.results.map(({ test, outcome, reason = "", exchanges = [], durationMs }): JunitCase => ({
+          name: `${test.id}: ${test.name}`,
+          durationMs,
+          failures: outcome === "failed" ? [reason] : [],
+          transcript: exchanges.join("\n"),
+          skipped: outcome === "not verified" ? reason : undefined,
+        })),
+      ]),
+    );
+    await writeFile(resolve(cwd, options.junit), renderJunitReport(suites));
+  }
+  if (options.sarif !== undefined)
+    await writeFile(resolve(cwd, options.sarif), `${renderSarif(run, readPackageVersion())}\n`);
+  if (options.badge !== undefined) await writeFile(resolve(cwd, options.badge), renderBadge(run));
+}
+
+function renderText(run: JudgedRun, problems: readonly string[]): string {
+  const lines: string[] = [];
+  for (const report of run.reports) {
+    const cells = LEVELS.map((level) => {
+      const { passed, failed, notVerified } = count(report.results, level);
+      return `${level} ${passed} passed, ${failed} failed, ${notVerified} not verified`;
+    });
+    lines.push(`${formatBinding(report)}: ${cells.join("; ")}`);
+  }
+  for (const { result, report, isExpected } of listFindings(run)) {
+    const { test, step, reason = "", exchanges = [] } = result;
+    const section =
+      test.spec_ref === undefined ? "" : `, ${test.spec_ref.replace("docs/specification.md", "A2A ")}`;
+    lines.push("", `failed ${test.id} on ${formatBinding(report)} (${test.level}${section}): ${test.name}`);
+    lines.push(`  ${step === undefined ? "" : `step ${step}: `}${reason}`);
+    lines.push(...exchanges.map((text) => `  ${text}`));
+    if (test.hint !== undefined) lines.push(`  hint: ${test.hint}`);
+    if (isExpected) lines.push("  expected");
+  }
+  const verdict =
+    problems.length === 0
+      ? "No test of the level must failed."
+      : `${problems.length} tests of the level must failed, or expectations are wrong.`;
+  return `${[...lines, "", verdict].join("\n")}\n`;
+}
+
+function parseYaml(text: string): unknown {
+  return load(text, { schema: CORE_SCHEMA });
+}
+
+async function readBehaviors(
+  file: string | undefined,
+  cwd: string,
+): Promise<ReadonlySet<string> | "all" | undefined> {
+  if (file === undefined || file === "all") return file;
+  try {
+    const { behaviors } = parseYaml(await readFile(resolve(cwd, file), "utf8")) as {
+      behaviors: { prefix: string }[];
+    };
+    return new Set(behaviors.map(({ prefix }) => prefix));
+  } catch (error) {
+    throw createUsageError(`${file} has no list of behaviors.`, "Copy acts/sut-behaviors.yaml.", error);
+  }
+}
+
+async function readExpectedFailures(file: string): Promise<readonly ExpectedException[]> {
+  let list: unknown;
+  try {
+    list = JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    throw createUsageError(`${file} cannot be read as JSON.`, undefined, error);
+  }
+  if (Array.isArray(list) && list.every(isEntry)) return list;
+  throw createUsageError(`${file} is no list of { test, bindings, outcome, reason }.`);
+}
+
+function isEntry(entry: unknown): entry is ExpectedException {
+  const { test, bindings, reason } = (entry ?? {}) as Partial<Record<string, unknown>>;
+  return typeof test === "string" && Array.isArray(bindings) && typeof reason === "string";
+}

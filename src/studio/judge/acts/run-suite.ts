@@ -1,0 +1,123 @@
+import { appliesTo, type ActsTest, type Binding, type Corpus, type JsonMap } from "./corpus.ts";
+import { readAllPaths, readPath } from "./expressions.ts";
+import { createJsonRpcTransport, createRestTransport, fetchAgentCard } from "./http-transport.ts";
+import { runTest, type TestResult } from "./run-test.ts";
+import type { TestContext } from "./test-run.ts";
+import type { Transport } from "./transport.ts";
+import type { WebhookReceiver } from "./webhook-receiver.ts";
+
+export const BINDINGS: readonly Binding[] = ["jsonrpc", "rest", "grpc"];
+
+/** Values of the variables that the official suites leave to the runner. The tokens are those of a2a-itk. */
+const RUNNER_VARIABLES: JsonMap = {
+  insufficientAuthToken: "itk-insufficient-token",
+  otherUserTaskId: "00000000-0000-0000-0000-0000000000ff",
+};
+export const VALID_TOKEN = "itk-valid-token";
+
+/** A running server, and what the runner knows about it. */
+export interface ServerUnderTest {
+  readonly baseUrl: string;
+  readonly token: string | undefined;
+  readonly behaviors: TestContext["behaviors"];
+  readonly webhooks: WebhookReceiver | undefined;
+  /** Called after each test. */
+  readonly onResult?: ((result: TestResult) => void) | undefined;
+}
+
+/** Runs the tests of a corpus that are graded on a binding. Several tests run at the same time. */
+export async function runSuite(
+  { specVersion }: Pick<Corpus, "specVersion">,
+  tests: readonly ActsTest[],
+  binding: Binding,
+  server: ServerUnderTest,
+  concurrency: number = 8,
+): Promise<TestResult[]> {
+  const applicable = tests.filter((test) => appliesTo(test, binding));
+  const context = await createTestContext(binding, specVersion, server);
+  if (context === undefined) {
+    const reason = "The agent card has no interface for the binding.";
+    return applicable.map((test) => ({ test, durationMs: 0, outcome: "not verified", reason }));
+  }
+  return await mapConcurrently(applicable, concurrency, async (test) => {
+    const result = await runTest(test, context);
+    server.onResult?.(result);
+    return result;
+  });
+}
+
+/**
+ * Reads the agent card, and opens the interface of a binding. Resolves with `undefined` if the card has no such
+ * interface. Without a card, the context has no transport.
+ */
+export async function createTestContext(
+  binding: Binding,
+  specVersion: string,
+  server: ServerUnderTest,
+): Promise<TestContext | undefined> {
+  const { baseUrl, token } = server;
+  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const options = {
+    headers: { "A2A-Version": specVersion, ...authorization },
+    signal: AbortSignal.timeout(30_000),
+  };
+  const cardReply = await fetchAgentCard(baseUrl, options).catch(() => undefined);
+  const card = cardReply && !cardReply.error ? (cardReply.body as JsonMap) : undefined;
+  const url = card && findInterfaceUrl(card, binding, specVersion);
+  if (card && url === undefined) return undefined;
+  const transport = url === undefined ? undefined : await createTransport(binding, url);
+  // The card may name any host, and only the host of the card may receive the token.
+  const isTrusted = url === undefined || getHost(url) === getHost(baseUrl);
+  return {
+    ...server,
+    token: isTrusted ? token : undefined,
+    binding,
+    specVersion,
+    card,
+    transport,
+    variables: RUNNER_VARIABLES,
+  };
+}
+
+function getHost(address: string): string | undefined {
+  return URL.parse(/^\w+:\/\//.test(address) ? address : `grpc://${address}`)?.hostname;
+}
+
+/** Names of the bindings in agent cards. */
+export const BINDING_NAMES: Readonly<Record<Binding, string>> = {
+  jsonrpc: "JSONRPC",
+  rest: "HTTP+JSON",
+  grpc: "GRPC",
+};
+
+/** Returns the URL of a binding in the card. An interface of the version takes precedence. */
+function findInterfaceUrl(card: JsonMap, binding: Binding, version: string): string | undefined {
+  const candidates = readAllPaths(card, "supportedInterfaces[*]").filter(
+    (candidate) => readPath(candidate, "protocolBinding") === BINDING_NAMES[binding],
+  );
+  const chosen =
+    candidates.find((candidate) => readPath(candidate, "protocolVersion") === version) ?? candidates[0];
+  const url = readPath(chosen, "url");
+  return typeof url === "string" && url !== "" ? url : undefined;
+}
+
+/** Loads gRPC only if a test needs it, because its packages are optional. */
+async function createTransport(binding: Binding, url: string): Promise<Transport> {
+  if (binding === "grpc") return (await import("./grpc-transport.ts")).createGrpcTransport(url);
+  return binding === "rest" ? createRestTransport(url) : createJsonRpcTransport(url);
+}
+
+/** Calls `work` with each item, for a limited number of items at the same time. */
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const queue = [...items.entries()];
+  const takeItems = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await work(next[1]);
+  };
+  await Promise.all(Array.from({ length: limit }, takeItems));
+  return results;
+}

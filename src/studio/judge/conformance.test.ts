@@ -1,0 +1,171 @@
+import { readFileSync } from "node:fs";
+import { CORE_SCHEMA, load } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { startBreakingProxy } from "../../../lab/acts/broken/proxy.ts";
+import { PLANTED_DEFECTS } from "../../../lab/acts/broken/planted-defects.ts";
+import { agent } from "../../agents/adapters/index.ts";
+import { serveWithOfficialSdk } from "../../client/a2a-js-server.fixture.ts";
+import { createServer } from "../../server/index.ts";
+import {
+  judgeConformance,
+  listFindings,
+  listProblems,
+  loadCorpus,
+  renderBadge,
+  renderMarkdown,
+  renderSarif,
+  type BindingReport,
+  type Corpus,
+  type JudgedRun,
+} from "./index.ts";
+
+let corpus: Corpus;
+const servers: { readonly url: string; readonly name: string; readonly close: () => Promise<void> }[] = [];
+
+beforeAll(async () => {
+  // The official server logs each error response before a stream starts.
+  vi.spyOn(console, "error").mockReturnValue();
+  corpus = await loadCorpus((text) => load(text, { schema: CORE_SCHEMA }));
+  const greeter = agent({ name: "greeter", description: "Greets" }, async function* greet() {
+    yield "Hello, ";
+    yield "you.";
+  });
+  const server = createServer(greeter, { store: "memory", observer: false });
+  const { url } = await server.listen({ grpc: true });
+  servers.push({ name: "colloquy", url, close: () => server.close() });
+  servers.push({ name: "@a2a-js/sdk", ...(await serveWithOfficialSdk()) });
+});
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await Promise.all(servers.map(({ close }) => close()));
+});
+
+const judge = (url: string): Promise<readonly BindingReport[]> =>
+  judgeConformance({ url, corpus, message: "Hello" });
+const listIds = (reports: readonly BindingReport[]): string[] =>
+  listFindings({ url: "", reports, expected: [] }).map(
+    ({ result, report }) => `${result.test.id} ${report.binding} ${result.test.level}: ${result.reason}`,
+  );
+
+describe("colloquy on product defaults", () => {
+  it("fails no test on any binding", async () => {
+    const reports = await judge(servers[0]?.url ?? "");
+    expect(reports.map(({ binding, version }) => `${binding} ${version}`)).toEqual([
+      "jsonrpc 1.0",
+      "rest 1.0",
+      "grpc 1.0",
+      "jsonrpc 0.3",
+      "rest 0.3",
+      "grpc 0.3",
+    ]);
+    expect(listIds(reports)).toEqual([]);
+    const passed = reports.flatMap(({ results }) => results.filter(({ outcome }) => outcome === "passed"));
+    expect(passed.length).toBeGreaterThan(130);
+  });
+});
+
+describe("the official SDK", () => {
+  it("fails only what was confirmed by hand", async () => {
+    const findings = listIds(await judge(servers[1]?.url ?? ""));
+    expect(findings).toEqual([
+      // A2A §4.1.4 requires parts, and §3.3.2 requires validation.
+      "ANY-SEND-NO-PARTS jsonrpc must: The server accepted a message without parts.",
+      // A2A §3.6: patch numbers must not be considered.
+      "ANY-VERSION-PATCH jsonrpc must: The server rejects the version 1.0.9.",
+      "ANY-SEND-NO-PARTS rest must: The server accepted a message without parts.",
+      "ANY-SEND-NO-PARTS grpc must: The server accepted a message without parts.",
+    ]);
+  });
+});
+
+describe("each planted defect is noticed, and only it", () => {
+  // The official SDK has one of the defects itself.
+  const listDefects = (server: string): typeof PLANTED_DEFECTS =>
+    PLANTED_DEFECTS.filter(({ seenBy }) => server === "colloquy" || seenBy !== "ANY-VERSION-PATCH");
+
+  it("20 defects are planted", () => {
+    expect(listDefects("@a2a-js/sdk")).toHaveLength(20);
+  });
+
+  it.each(
+    ["colloquy", "@a2a-js/sdk"].flatMap((name) =>
+      listDefects(name).map((defect) => [name, defect.name, defect] as const),
+    ),
+  )("%s %s", async (serverName, _name, defect) => {
+    const { url = "" } = servers.find(({ name }) => name === serverName) ?? {};
+    const proxy = await startBreakingProxy(url, defect);
+    try {
+      const only = [defect.seenBy];
+      const before = await judgeConformance({
+        url,
+        corpus,
+        message: "Hello",
+        only,
+        bindings: [defect.binding],
+      });
+      const after = await judgeConformance({
+        url: proxy.url,
+        corpus,
+        message: "Hello",
+        only,
+        bindings: [defect.binding],
+      });
+      const outcomes = [before, after].map((reports) =>
+        reports.flatMap(({ results }) => results.map(({ outcome }) => outcome)),
+      );
+      expect(outcomes).toEqual([["passed"], ["failed"]]);
+    } finally {
+      proxy.close();
+    }
+  });
+});
+
+describe("reports", () => {
+  const failed: BindingReport["results"][number] = {
+    test: {
+      id: "ANY-MEDIA",
+      name: "Responses have a JSON media type",
+      level: "must",
+      suite: { id: "any-agent", name: "Operations" },
+      spec_ref: "A2A §9.1",
+      hint: "Send application/json.",
+    },
+    durationMs: 3,
+    outcome: "failed",
+    reason: "The response has the content type text/plain.",
+    exchanges: ["GetTask {} → 200 text/plain {}"],
+  };
+  const run: JudgedRun = {
+    url: "http://a.example",
+    reports: [{ binding: "rest", version: "1.0", results: [failed] }],
+    expected: [],
+  };
+  const known = { test: "ANY-MEDIA", bindings: ["rest"], outcome: "failed", reason: "known" } as const;
+
+  it("have the exchange, the section, and the hint of each finding", () => {
+    const markdown = renderMarkdown(run);
+    for (const text of ["ANY-MEDIA on rest 1.0", "A2A §9.1", "text/plain {}", "Send application/json."])
+      expect(markdown).toContain(text);
+    const sarif = JSON.parse(renderSarif(run, "1.2.3")) as { runs: { results: { level: string }[] }[] };
+    expect(sarif.runs[0]?.results).toMatchObject([{ ruleId: "ANY-MEDIA", level: "error" }]);
+    expect(renderBadge(run)).toContain("1 must failed");
+  });
+
+  it("have no problem if the failure is expected, and one if an expected failure passes", () => {
+    expect(listProblems(run)).toHaveLength(1);
+    expect(listProblems({ ...run, expected: [known] })).toEqual([]);
+    const passed = {
+      ...run,
+      reports: [{ binding: "rest" as const, results: [{ ...failed, outcome: "passed" as const }] }],
+    };
+    expect(listProblems(passed)).toEqual([]);
+    expect(listProblems({ ...passed, expected: [known] })).toHaveLength(1);
+  });
+});
+
+describe("the suites", () => {
+  it("are unchanged, and contain 111 tests", () => {
+    expect(corpus.tests).toHaveLength(111);
+    expect(readFileSync("acts/suites/README.md", "utf8")).toContain("Apache License 2.0");
+  });
+});

@@ -1,0 +1,95 @@
+import { findCard } from "../../client/index.ts";
+import type { Binding, Corpus } from "./acts/corpus.ts";
+import {
+  BINDING_NAMES,
+  BINDINGS,
+  createTestContext,
+  runSuite,
+  type ServerUnderTest,
+} from "./acts/run-suite.ts";
+import type { TestInfo, TestResult } from "./acts/run-test.ts";
+import type { BindingReport } from "./report.ts";
+import { CARD_RULES } from "./rules/card-rules.ts";
+import { OPERATION_RULES } from "./rules/operation-rules.ts";
+import { runRule, type Rule, type SharedSamples } from "./rules/rule.ts";
+import { runOlderRules } from "./rules/older-rules.ts";
+
+/** Options of `judgeConformance`. */
+export interface ConformanceOptions {
+  /** URL of the agent or of its card. */
+  readonly url: string;
+  readonly corpus: Corpus;
+  /** Bindings to check. Default: the bindings that the card declares. */
+  readonly bindings?: readonly Binding[] | undefined;
+  /** Bearer token for all requests. */
+  readonly token?: string | undefined;
+  /** Texts of ACTS that the agent understands. Default: none, and tests that need them are not verified. */
+  readonly behaviors?: ServerUnderTest["behaviors"];
+  readonly webhooks?: ServerUnderTest["webhooks"];
+  /** Text of the message that the agent receives. */
+  readonly message: string;
+  readonly only?: readonly string[] | undefined;
+  /** Called after each test. */
+  readonly onResult?: (result: TestResult, report: Omit<BindingReport, "results">) => void;
+}
+
+const CARD_SUITE: TestInfo["suite"] = { id: "any-card", name: "Agent card of any agent" };
+const OPERATION_SUITE: TestInfo["suite"] = { id: "any-agent", name: "Operations of any agent" };
+
+/**
+ * Checks an agent against A2A 1.0 and, if its card offers it, 0.3. The rules hold whatever the agent answers. The tests
+ * of ACTS that need a test agent are not verified, unless `behaviors` names their texts.
+ */
+export async function judgeConformance(options: ConformanceOptions): Promise<readonly BindingReport[]> {
+  const { url, token, corpus, only } = options;
+  const found = await findCard(url, token === undefined ? {} : { auth: { bearer: token } });
+  const baseUrl = found.url.replace(/\/\.well-known\/.*$/, "");
+  const isSelected = ({ id }: { readonly id: string }): boolean => !only || only.includes(id);
+  const offered = found.card.supportedInterfaces;
+  const reports: BindingReport[] = [];
+  for (const binding of BINDINGS) {
+    if (options.bindings && !options.bindings.includes(binding)) continue;
+    const names = offered.filter(({ protocolBinding }) => BINDING_OF_NAME.get(protocolBinding) === binding);
+    if (!options.bindings && !names.some(({ protocolVersion }) => protocolVersion.startsWith("1."))) continue;
+    const report = { binding, version: corpus.specVersion };
+    const server: ServerUnderTest = {
+      baseUrl,
+      token,
+      behaviors: options.behaviors,
+      webhooks: options.webhooks,
+      onResult: (result) => options.onResult?.(result, report),
+    };
+    const context = await createTestContext(binding, corpus.specVersion, server);
+    const results: TestResult[] = [];
+    if (context) {
+      const shared: SharedSamples = { message: options.message, exchanges: [] };
+      const run = async (rules: readonly Rule[], suite: TestInfo["suite"]): Promise<void> => {
+        for (const rule of rules) {
+          if (!isSelected(rule) || rule.bindings?.includes(binding) === false) continue;
+          const result = await runRule(rule, suite, context, shared);
+          results.push(result);
+          server.onResult?.(result);
+        }
+      };
+      if (reports.length === 0) await run(CARD_RULES, CARD_SUITE);
+      await run(OPERATION_RULES, OPERATION_SUITE);
+    }
+    results.push(...(await runSuite(corpus, corpus.tests.filter(isSelected), binding, server)));
+    reports.push({ ...report, results });
+  }
+  const older = offered.filter(({ protocolVersion }) => protocolVersion.startsWith("0."));
+  for (const { protocolBinding } of older) {
+    const binding = BINDING_OF_NAME.get(protocolBinding);
+    if (!binding || (options.bindings && !options.bindings.includes(binding))) continue;
+    const report = { binding, version: "0.3" };
+    if (reports.some((other) => other.binding === binding && other.version === "0.3")) continue;
+    const onResult = (result: TestResult): void => options.onResult?.(result, report);
+    const results = await runOlderRules({ ...options, binding, isSelected, onResult });
+    reports.push({ ...report, results });
+  }
+  return reports.filter(({ results }) => results.length > 0);
+}
+
+const BINDING_OF_NAME: ReadonlyMap<string, Binding> = new Map(
+  BINDINGS.map((binding) => [BINDING_NAMES[binding], binding]),
+);

@@ -1,0 +1,37 @@
+/**
+ * Judges A2A servers. `acts/` runs ACTS, the A2A Conformance Test Suite. `rules/` checks any agent, whatever it answers.
+ * `judgeConformance` runs both.
+ */
+export {
+  choosePass,
+  CorpusError,
+  loadCorpus,
+  type ActsTest,
+  type Binding,
+  type Corpus,
+  type Level,
+  type Pass,
+} from "./acts/corpus.ts";
+export { BINDINGS, mapConcurrently, runSuite, VALID_TOKEN, type ServerUnderTest } from "./acts/run-suite.ts";
+export type { TestResult } from "./acts/run-test.ts";
+export { startWebhookReceiver, type WebhookReceiver } from "./acts/webhook-receiver.ts";
+export {
+  count,
+  createJsonReport,
+  findUnexpected,
+  findUnknownExceptions,
+  formatReport,
+  type BindingReport,
+  type ExpectedException,
+} from "./report.ts";
+export { judgeConformance, type ConformanceOptions } from "./conformance.ts";
+export {
+  formatBinding,
+  listFindings,
+  listProblems,
+  renderBadge,
+  renderMarkdown,
+  renderSarif,
+  type JudgedRun,
+} from "./render-report.ts";
+export { LEVELS } from "./report.ts";

@@ -1,0 +1,175 @@
+import type { Binding, JsonMap } from "../acts/corpus.ts";
+import { readPath } from "../acts/expressions.ts";
+import { toOutcome, type TestInfo, type TestResult } from "../acts/run-test.ts";
+import {
+  callOperation,
+  collectEvents,
+  fail,
+  formatError,
+  NotVerified,
+  type TestContext,
+  type TestRun,
+} from "../acts/test-run.ts";
+import type { Reply } from "../acts/transport.ts";
+
+/** A rule of A2A that holds for every agent, whatever the agent answers. */
+export interface Rule {
+  readonly id: string;
+  readonly level: "must" | "should";
+  /** The rule as one sentence. */
+  readonly name: string;
+  /** Section of the A2A specification. */
+  readonly section: string;
+  readonly hint: string;
+  /** Bindings on which the rule is checked. Default: all. */
+  readonly bindings?: readonly Binding[];
+  readonly check: (probe: Probe) => Promise<void> | void;
+}
+
+/** What the agent answered to the message of the run, which the rules share. */
+export interface Sample {
+  readonly reply: Reply;
+  /** The task, if the agent created a task. */
+  readonly task: JsonMap | undefined;
+}
+
+/** One stream of the agent's answer, which the rules share. */
+export interface StreamSample {
+  readonly reply: Reply;
+  readonly events: readonly unknown[];
+  readonly problem: string | undefined;
+}
+
+/** What a rule has to check an agent on one binding. */
+export interface Probe {
+  readonly run: TestRun;
+  readonly card: JsonMap;
+  readonly binding: Binding;
+  readonly call: (
+    operation: string,
+    params: JsonMap,
+    options?: { readonly token?: string | null },
+  ) => Promise<Reply>;
+  /** Calls an operation that must succeed. */
+  readonly expect: (operation: string, params: JsonMap) => Promise<unknown>;
+  /** Calls an operation that must fail with an error of one of the names. */
+  readonly expectError: (operation: string, params: JsonMap, ...names: string[]) => Promise<void>;
+  readonly createMessage: (members?: JsonMap) => JsonMap;
+  /** Sends the message of the run once per binding. */
+  readonly sample: () => Promise<Sample>;
+  /** Returns the task of the sample. Without a task, the rule is not verified. */
+  readonly sampleTask: () => Promise<TaskSample>;
+  /** Returns the task of the sample if the task has ended. */
+  readonly finishedTask: () => Promise<TaskSample>;
+  readonly streamSample: () => Promise<StreamSample>;
+}
+
+export type TaskSample = JsonMap & { readonly id: string };
+
+/** What the rules of one binding share. */
+export interface SharedSamples {
+  readonly message: string;
+  sample?: Promise<Sample>;
+  stream?: Promise<StreamSample>;
+  /** The exchanges of the samples, which appear in the results of all rules that use them. */
+  readonly exchanges: string[];
+}
+
+export const UNKNOWN_TASK = "00000000-0000-4000-8000-00000000dead";
+
+export function isTerminal(task: unknown): boolean {
+  return /^TASK_STATE_(COMPLETED|FAILED|CANCELED|REJECTED)$/.test(String(readPath(task, "status.state")));
+}
+
+export function declares(card: JsonMap, capability: string): boolean {
+  return readPath(card, `capabilities.${capability}`) === true;
+}
+
+/** Runs a rule. Its result has the form of the result of an ACTS test. */
+export async function runRule(
+  rule: Rule,
+  suite: TestInfo["suite"],
+  context: TestContext,
+  shared: SharedSamples,
+): Promise<TestResult> {
+  const start = performance.now();
+  const run: TestRun = {
+    context,
+    scope: { captures: new Map(), variables: {}, environment: {}, createUuid: () => crypto.randomUUID() },
+    webhookUrl: undefined,
+    exchanges: [],
+  };
+  const outcome = await toOutcome(rule.id, run, async () => {
+    if (!context.card || !context.transport) throw new NotVerified("The agent card is not available.");
+    await rule.check(createProbe(run, context.card, shared));
+  });
+  const { exchanges } = outcome;
+  const evidence = exchanges && exchanges.length === 0 ? shared.exchanges.slice(-2) : exchanges;
+  const { id, name, level, section, hint } = rule;
+  return {
+    test: { id, name, level, suite, spec_ref: `A2A §${section}`, hint },
+    durationMs: Math.round(performance.now() - start),
+    ...outcome,
+    ...(evidence ? { exchanges: evidence } : {}),
+  };
+}
+
+function createProbe(run: TestRun, card: JsonMap, shared: SharedSamples): Probe {
+  const sharedRun: TestRun = { ...run, exchanges: shared.exchanges };
+  const createMessage = (members: JsonMap = {}): JsonMap => ({
+    message: { role: "ROLE_USER", parts: [{ text: shared.message }], ...members },
+  });
+  const probe: Probe = {
+    run,
+    card,
+    binding: run.context.binding,
+    createMessage,
+    call: (operation, params, options) => callOperation(run, operation, params, options),
+    expect: async (operation, params) => {
+      const reply = await probe.call(operation, params);
+      if (reply.error) fail(`The server returned ${formatError(reply.error)}`);
+      return reply.body;
+    },
+    expectError: async (operation, params, ...names) => {
+      const { error, events } = await probe.call(operation, params);
+      // Some servers report the error as the first event of a stream.
+      const problem = events ? (await collectEvents({ events } as Reply, 1)).problem : undefined;
+      if (!error && problem !== undefined) fail(`The error is part of a stream: ${problem}`);
+      if (!error) fail(`The server accepted the request instead of returning ${names.join(" or ")}.`);
+      if (!names.includes(error.error_type))
+        fail(`The server returned ${formatError(error)}, not ${names[0]}`);
+    },
+    sample: () =>
+      (shared.sample ??= callOperation(sharedRun, "send_message", createMessage()).then((reply) => {
+        const task = readPath(reply.body, "task");
+        const isTask = typeof task === "object" && task !== null;
+        return { reply, task: isTask ? (task as JsonMap) : undefined };
+      })),
+    sampleTask: async () => {
+      const { reply, task } = await probe.sample();
+      if (reply.error) throw new NotVerified(`The agent answers with ${formatError(reply.error)}`);
+      if (typeof task?.["id"] !== "string")
+        throw new NotVerified("The agent answers with a message, not a task.");
+      return task as TaskSample;
+    },
+    finishedTask: async () => {
+      const task = await probe.sampleTask();
+      if (!isTerminal(task))
+        throw new NotVerified("The task of the message does not end without more input.");
+      return task;
+    },
+    streamSample: async () => {
+      if (!declares(card, "streaming")) throw new NotVerified("The card does not declare streaming.");
+      return await (shared.stream ??= callOperation(
+        sharedRun,
+        "send_streaming_message",
+        createMessage(),
+      ).then(async (reply) => {
+        if (reply.error) throw new NotVerified(`The agent answers with ${formatError(reply.error)}`);
+        const { events, problem } = await collectEvents(reply);
+        return { reply, events, problem };
+      }));
+    },
+  };
+  return probe;
+}
