@@ -65,9 +65,10 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const corpus = await (options.corpus === undefined
-    ? loadCorpus(parseYaml)
-    : loadCorpus(parseYaml, pathToFileURL(join(options.corpus, "suite.acts.yaml"))));
+  const corpus = await loadCorpus(
+    parseYaml,
+    pathToFileURL(join(options.corpus ?? join(repositoryRoot, "acts/suites"), "suite.acts.yaml")),
+  );
   const tests = selectTests(corpus, options.only);
   if (options.broken) return await runBrokenServers(corpus, tests);
   const { bindings, url, token, behaviors } = options;

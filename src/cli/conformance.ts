@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Command, Option } from "commander";
 import { CORE_SCHEMA, load } from "js-yaml";
 import {
@@ -26,7 +27,7 @@ import { createUsageError, toCliError } from "./cli-error.ts";
 import { createOutputOption } from "./client-options.ts";
 import { ExitCodeError } from "./exit-code-error.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
-import { readPackageVersion } from "./package-version.ts";
+import { getPackageFolder, readPackageVersion } from "./package-version.ts";
 import { renderJunitReport, type JunitCase } from "./test/junit-report.ts";
 
 interface ConformanceCommandOptions {
@@ -87,7 +88,7 @@ async function runConformance(
   const { streams, cwd } = context;
   const isProgressShown = options.output === "text" && options.markdown !== true;
   const [corpus, behaviors, expected] = await Promise.all([
-    loadCorpus(parseYaml),
+    loadCorpus(parseYaml, pathToFileURL(join(getPackageFolder(), "acts/suites/suite.acts.yaml"))),
     readBehaviors(options.behaviors, cwd),
     options.expectedFailures === undefined
       ? []

@@ -25,7 +25,10 @@ const servers: { readonly url: string; readonly name: string; readonly close: ()
 beforeAll(async () => {
   // The official server logs each error response before a stream starts.
   vi.spyOn(console, "error").mockReturnValue();
-  corpus = await loadCorpus((text) => load(text, { schema: CORE_SCHEMA }));
+  corpus = await loadCorpus(
+    (text) => load(text, { schema: CORE_SCHEMA }),
+    new URL("../../../acts/suites/suite.acts.yaml", import.meta.url),
+  );
   const greeter = agent({ name: "greeter", description: "Greets" }, async function* greet() {
     yield "Hello, ";
     yield "you.";

@@ -130,11 +130,8 @@ const BINDINGS: readonly string[] = ["jsonrpc", "rest", "grpc"];
 /** Parses YAML, with the core schema. The caller passes it, because the package bundles it with the command line. */
 export type ParseYaml = (text: string) => unknown;
 
-/** The manifest of the official suites, which the package contains. */
-const OFFICIAL_MANIFEST = new URL("../../../../acts/suites/suite.acts.yaml", import.meta.url);
-
-/** Reads a manifest and the documents that it includes. Default: the official suites. */
-export async function loadCorpus(parseYaml: ParseYaml, manifest: URL = OFFICIAL_MANIFEST): Promise<Corpus> {
+/** Reads a manifest and the documents that it includes. The official one is acts/suites/suite.acts.yaml. */
+export async function loadCorpus(parseYaml: ParseYaml, manifest: URL): Promise<Corpus> {
   const read = async (url: URL): Promise<Document> => {
     const file = fileURLToPath(url);
     return parseDocument(parseYaml(await readText(file)), file);
