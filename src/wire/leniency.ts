@@ -10,7 +10,8 @@ export type LeniencyName =
   | "timestampWithoutOffset"
   | "zeroPageSize"
   | "slashAfterCardPath"
-  | "scopesAsList";
+  | "scopesAsList"
+  | "oneofAsCase";
 
 /** A rule of the specification that a real peer breaks, and that Colloquy does not enforce for that reason. */
 export interface Leniency {
@@ -58,6 +59,12 @@ export const LENIENCIES: Readonly<Record<LeniencyName, Leniency>> = {
     appliesTo: "agent cards of A2A 1.0",
     deviation: "The scopes of a security requirement are a list, and not an object with the member `list`.",
     treatment: "The client reads the list.",
+  },
+  oneofAsCase: {
+    peer: "@a2a-js/sdk 1.3.0",
+    appliesTo: "agent cards of A2A 1.0",
+    deviation: "A security scheme or an OAuth flow is `{$case, value}` in a member `scheme` or `flow`.",
+    treatment: "The client reads `value` as the member that `$case` names.",
   },
 };
 

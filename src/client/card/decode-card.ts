@@ -3,9 +3,10 @@ import {
   A2AError,
   type AgentCard,
   type AgentInterface,
+  type JsonObject,
   MAX_URL_LENGTH,
 } from "../../protocol/index.ts";
-import type { PeerLeniency } from "../../wire/index.ts";
+import { isDeviationAccepted, type PeerLeniency } from "../../wire/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 
 /**
@@ -23,7 +24,7 @@ export async function decodeCard(
   const isV1 = "supportedInterfaces" in json || "supported_interfaces" in json;
   const isV0_3 = "url" in json;
   if (!isV1 && !isV0_3) throw createNotACardError();
-  const card = isV1 ? v1.decodeCard(json, leniency) : await decodeCard03(json);
+  const card = isV1 ? v1.decodeCard(unwrapCases(json, leniency), leniency) : await decodeCard03(json);
   const v0_3Interfaces = isV1 && isV0_3 && !isVerified ? (await decodeCard03(json)).supportedInterfaces : [];
   const supportedInterfaces = [...card.supportedInterfaces, ...v0_3Interfaces].map((agentInterface) =>
     agentInterface.url.startsWith("/")
@@ -32,6 +33,17 @@ export async function decodeCard(
   );
   assertInterfaceLimits(supportedInterfaces);
   return { ...card, supportedInterfaces: removeRepeatedInterfaces(supportedInterfaces) };
+}
+
+/** Returns the ProtoJSON of security schemes in the internal format of ts-proto: `{scheme: {$case, value}}`. */
+function unwrapCases(json: JsonObject, leniency: PeerLeniency): JsonObject {
+  const { securitySchemes: schemes } = json;
+  if (!schemes || !isDeviationAccepted("oneofAsCase", leniency)) return json;
+  const securitySchemes = JSON.parse(JSON.stringify(schemes), (_, value) => {
+    const oneof = value?.scheme ?? value?.flow;
+    return oneof?.$case ? { [oneof.$case]: oneof.value } : value;
+  });
+  return { ...json, securitySchemes };
 }
 
 /** A2A 0.3 is loaded on first use, so that web pages for A2A 1.0 do not contain it. */

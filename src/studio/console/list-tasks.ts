@@ -61,7 +61,8 @@ export async function listTasksOfListings(
   };
 }
 
-function compareNewestFirst({ summary: a }: PositionedTask, { summary: b }: PositionedTask): number {
+/** Compares tasks of lists with the newest status first. */
+export function compareNewestFirst({ summary: a }: PositionedTask, { summary: b }: PositionedTask): number {
   if (a.updatedAt !== b.updatedAt) return a.updatedAt < b.updatedAt ? 1 : -1;
   return a.id < b.id ? 1 : -1;
 }

@@ -7,10 +7,16 @@ import type {
   OperatorAccess,
   TaskListConditions,
 } from "../../server/index.ts";
-import type { AgentSource, PositionedTask, TaskListing } from "./agent-source.ts";
+import type {
+  AgentSource,
+  PositionedTask,
+  PositionedTaskPage,
+  TaskListFilter,
+  TaskListing,
+} from "./agent-source.ts";
 import { createConnectedAgentSource, isReadAction } from "./connected-agent-source.ts";
 import { withConsoleUserAgent } from "./console-reads.ts";
-import { formatPreview } from "./list-tasks.ts";
+import { compareNewestFirst, formatPreview } from "./list-tasks.ts";
 import { readLogLines } from "./log-lines.ts";
 import { withCuttableStreams } from "./stream-operation.ts";
 import type { Workspace } from "./workspace.ts";
@@ -67,20 +73,52 @@ export function createOwnTaskListing(server: OwnServer, agentIds: readonly strin
     id: OWN_LISTING_ID,
     searchesText: server.searchesText,
     hasAgent: (agentId) => agentIds.includes(agentId),
-    list: async ({ agent, state, context, text, from, to }, position, limit) => {
-      const { tasks, hasMore } = await server.listTasks({
-        limit,
-        ...(agent === undefined ? {} : { agent }),
-        ...(state === undefined ? {} : { status: state }),
-        ...(context === undefined ? {} : { contextId: context }),
-        ...(text === undefined ? {} : { text }),
-        ...(from === undefined ? {} : { statusSince: toIsoTime("from", from) }),
-        ...(to === undefined ? {} : { statusUntil: toIsoTime("to", to) }),
-        ...(position === undefined ? {} : { after: decodePosition(position) }),
-      });
-      return { tasks: tasks.map((task) => toPositionedTask(task, server.isOperator)), hasMore };
-    },
+    list: async (filter, position, limit) =>
+      filter.state === "TASK_STATE_WORKING"
+        ? await listWorkingTasks(server, filter, position, limit)
+        : await listStoredTasks(server, filter, position, limit),
   };
+}
+
+async function listStoredTasks(
+  server: OwnServer,
+  { agent, state, context, text, from, to }: TaskListFilter,
+  position: JsonValue | undefined,
+  limit: number,
+): Promise<PositionedTaskPage> {
+  const { tasks, hasMore } = await server.listTasks({
+    limit,
+    ...(agent === undefined ? {} : { agent }),
+    ...(state === undefined ? {} : { status: state }),
+    ...(context === undefined ? {} : { contextId: context }),
+    ...(text === undefined ? {} : { text }),
+    ...(from === undefined ? {} : { statusSince: toIsoTime("from", from) }),
+    ...(to === undefined ? {} : { statusUntil: toIsoTime("to", to) }),
+    ...(position === undefined ? {} : { after: decodePosition(position) }),
+  });
+  return { tasks: tasks.map((task) => toPositionedTask(task, server.isOperator)), hasMore };
+}
+
+/** Lists the tasks in the state WORKING, and the submitted tasks whose agents stream their answers. */
+async function listWorkingTasks(
+  server: OwnServer,
+  filter: TaskListFilter,
+  position: JsonValue | undefined,
+  limit: number,
+): Promise<PositionedTaskPage> {
+  for (let after = position; ;) {
+    const pages = await Promise.all(
+      (["TASK_STATE_WORKING", "TASK_STATE_SUBMITTED"] as const).map((state) =>
+        listStoredTasks(server, { ...filter, state }, after, limit),
+      ),
+    );
+    const stored = pages.flatMap(({ tasks }) => tasks).toSorted(compareNewestFirst);
+    const page = stored.slice(0, limit);
+    const hasMore = stored.length > limit || pages.some((one) => one.hasMore);
+    const tasks = page.filter(({ summary }) => summary.state === "TASK_STATE_WORKING");
+    if (tasks.length > 0 || !hasMore) return { tasks, hasMore };
+    after = page.at(-1)?.position;
+  }
 }
 
 /** Converts a time of a query to the format of the store. Throws INVALID_PARAMS if the text is no time. */
@@ -111,7 +149,8 @@ function toPositionedTask(
       agent: scope.agent,
       id: taskId,
       contextId,
-      state,
+      // An agent that streams its answer works, also without a status.
+      state: state === "TASK_STATE_SUBMITTED" && seq > 1 ? "TASK_STATE_WORKING" : state,
       updatedAt: timestamp,
       ...(createdAt === undefined ? {} : { createdAt }),
       events: seq,

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../../agents/adapters/index.ts";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
 import { connect } from "../../client/index.ts";
+import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
-import { ConsolePageTest, reportAgent } from "./console-page.fixture.ts";
+import { clerkAgent, ConsolePageTest, reportAgent, SteppedAgent } from "./console-page.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
@@ -113,6 +114,80 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await page.close();
     await test.close();
     await Promise.all(servers.map((server) => server.close()));
+  });
+
+  it("shows only the failure of a task that does not exist, and offers no such task in Flow", async () => {
+    const test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const client = await connect(test.url);
+    const { page } = await test.open(browser, "#/task/reporter/nope");
+    await page.getByText("The task cannot be read").waitFor();
+    await expect(client.tasks.get("nope")).rejects.toThrow("nope");
+    await client.ask("tides");
+    expect(await page.locator("#main .task-header").count()).toBe(0);
+    await page.evaluate(`location.hash = "#/flow"`);
+    const choices = page.getByRole("combobox", { name: "Task" }).locator("option");
+    await expect.poll(() => choices.allInnerTexts()).toContainEqual(expect.stringContaining("completed"));
+    expect((await choices.allInnerTexts()).join()).not.toContain("unknown");
+    await page.close();
+    await test.close();
+  });
+
+  it("shows an agent that streams its answer as working, and finds its task with this state", async () => {
+    const stepped = new SteppedAgent();
+    const test = await ConsolePageTest.serve({ ticker: stepped.agent });
+    const { page } = await test.open(browser, "#/chat/ticker");
+    await page.getByRole("textbox", { name: "Message" }).fill("2");
+    await page.keyboard.press("Enter");
+    stepped.allow(1);
+    await page.locator(".turn-status [data-state=TASK_STATE_WORKING]").waitFor();
+    await page.evaluate(`location.hash = "#/tasks?state=TASK_STATE_WORKING"`);
+    const rows = page.locator("[data-testid=task-row][data-state=TASK_STATE_WORKING]");
+    await expect.poll(() => rows.count()).toBe(1);
+    stepped.allow(1);
+    await page.getByText("No task matches the filters").waitFor();
+    await page.close();
+    await test.close();
+  });
+
+  it("offers push notifications only for agents of other servers that send them", async () => {
+    const remote = createServer(reportAgent, {
+      store: "memory",
+      observer: false,
+      push: { allowPrivate: true },
+    });
+    const { url } = await remote.listen();
+    await (await connect(url)).ask("tides");
+    const test = await ConsolePageTest.serve({ own: clerkAgent }, {}, { agentUrls: [url] });
+    const own = await (await connect(test.url)).ask("tides");
+    const { page } = await test.open(browser, `#/task/own/${own.task?.id}`);
+    const button = page.getByRole("button", { name: "Receive push notifications" });
+    await page.locator(".task-header").waitFor();
+    expect(await button.count()).toBe(0);
+    await page.evaluate(`location.hash = "#/tasks"`);
+    await page.locator("[data-testid=task-row]").filter({ hasText: "reporter" }).click();
+    await button.waitFor();
+    await page.close();
+    await test.close();
+    await remote.close();
+  });
+
+  it("leads from a chat to the sign-in of an agent that requires credentials", async () => {
+    const guarded = createServer(reportAgent, {
+      store: "memory",
+      observer: false,
+      authenticate: bearer({ tokens: { "key-of-ada-123456": "ada" } }),
+    });
+    const { url } = await guarded.listen();
+    const test = await ConsolePageTest.callUrls([url]);
+    const { page } = await test.open(browser, "#/chat");
+    await page.getByRole("textbox", { name: "Message" }).fill("Hi");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Sign in" }).click();
+    await page.getByLabel("Access token").waitFor();
+    expect(page.url()).toContain("#/agents/");
+    await page.close();
+    await test.close();
+    await guarded.close();
   });
 
   it("states how long a task took, in the list and in its header", async () => {

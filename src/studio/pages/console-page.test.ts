@@ -142,6 +142,8 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await form.getByLabel(/Layers/).fill("9");
     await form.getByRole("button", { name: "Send the answer" }).click();
     await expect.poll(() => form.innerText()).toContain("The number must be at most 5.");
+    expect(await form.getByRole("alert").innerText()).toBe("One field is not valid.");
+    expect(await form.getByLabel(/Layers/).evaluate((field) => field.matches(":focus"))).toBe(true);
     await form.getByLabel(/Layers/).fill("3");
     await form.getByLabel(/With candles/).check();
     await form.getByRole("button", { name: "Send the answer" }).click();

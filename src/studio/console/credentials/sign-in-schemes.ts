@@ -73,7 +73,7 @@ function createStandardScheme(kind: SignInKind, description: string): ConsoleSig
 
 /**
  * Flows that need a browser or a second device end in a token, which the user enters as a bearer token. The client sends
- * a bearer token for a scheme that it does not know, such as the schemes in the cards of `@a2a-js/sdk` 1.3.
+ * a bearer token for a scheme that it does not know.
  */
 function findSignInKind(declared: Record<string, unknown>): SignInKind {
   if ("apiKeySecurityScheme" in declared) return "api-key";

@@ -148,6 +148,11 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
           </button>
         )}
         <ConversationList agentId={agent.id} currentContextId={conversation.contextId} />
+        {agent.status === "auth-needed" && (
+          <a class="button primary" href={formatRoute("agents", [agent.id])}>
+            Sign in
+          </a>
+        )}
         {agent.status !== "connected" && (
           <span class="badge" data-tone={agent.status === "unreachable" ? "bad" : "warn"}>
             {agent.status}

@@ -7,7 +7,7 @@ import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { PartList } from "../parts/part-view.tsx";
-import { TaskStateBadge } from "../parts/task-state-badge.tsx";
+import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { AnswerForm, hasAnswerForm } from "../task/answer-form.tsx";
 import { ArtifactItem } from "../task/content-view.tsx";
 import { describeLine } from "../task/describe-line.ts";
@@ -72,7 +72,7 @@ export function TurnView({ turn, conversation, isLast, agentName, version, onEdi
         </p>
       )}
       <footer class="turn-status">
-        {task !== undefined && <TaskStateBadge state={task.status.state} />}
+        {task !== undefined && <TaskStateBadge state={findShownState(task)} />}
         <TurnStatusText turn={turn} version={version} />
         {turn.isActive && (
           <button type="button" onClick={() => conversation.stop(turn)}>

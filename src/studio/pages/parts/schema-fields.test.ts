@@ -57,6 +57,18 @@ describe("a form from a JSON Schema", () => {
     expect(readForm(fields, { n: entry })).toEqual({ problems: { n: problem } });
   });
 
+  it.each([
+    ["email", "nope", "The text is not an email address."],
+    ["email", "a@example.com", undefined],
+    ["uri", "nope", "The text is not a URL."],
+    ["uri", "urn:isbn:0451450523", undefined],
+  ])("checks the format %s of the text %s", (format, entry, problem) => {
+    const fields = readFields({ f: { type: "string", format } });
+    expect(readForm(fields, { f: entry })).toEqual(
+      problem === undefined ? { value: { f: entry } } : { problems: { f: problem } },
+    );
+  });
+
   it("keeps any name of a property, such as __proto__", () => {
     fc.assert(
       fc.property(fc.oneof(fc.constantFrom("__proto__", "constructor"), fc.string()), (name) => {

@@ -150,7 +150,12 @@ function readField(
   if (text === "") return { value: undefined };
   if (input.type === "choice") return { value: input.options[Number(text)]?.value };
   if (input.type === "number") return readNumber(text, input.isInteger, input.min, input.max);
-  if (input.type === "text") return { value: text };
+  if (input.type === "text") {
+    if (input.htmlType === "email" && !/^[^\s@]+@[^\s@]+$/.test(text))
+      return { problem: "The text is not an email address." };
+    if (input.htmlType === "url" && !URL.canParse(text)) return { problem: "The text is not a URL." };
+    return { value: text };
+  }
   try {
     return { value: JSON.parse(text) as JsonValue };
   } catch {

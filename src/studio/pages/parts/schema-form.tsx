@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { JsonObject } from "../../../protocol/index.ts";
 import { toSingleLine } from "../../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
@@ -19,6 +19,12 @@ export function SchemaForm({ fields, submitLabel, isDisabled = false, onSubmit }
     createInitialEntries(fields),
   );
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const form = useRef<HTMLFormElement>(null);
+  const problemCount = Object.keys(problems).length;
+  // The first invalid field can be above the visible part of the form.
+  useEffect(() => {
+    form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  }, [problems]);
   const submit = (event: Event): void => {
     event.preventDefault();
     const read = readForm(fields, entries);
@@ -29,7 +35,7 @@ export function SchemaForm({ fields, submitLabel, isDisabled = false, onSubmit }
     }
   };
   return (
-    <form class="schema-form" onSubmit={submit} noValidate>
+    <form ref={form} class="schema-form" onSubmit={submit} noValidate>
       {fields.map((field) => (
         <SchemaFieldInput
           key={field.name}
@@ -42,6 +48,11 @@ export function SchemaForm({ fields, submitLabel, isDisabled = false, onSubmit }
       <button class="primary" disabled={isDisabled}>
         {submitLabel}
       </button>
+      {problemCount > 0 && (
+        <p class="problem" role="alert">
+          {problemCount === 1 ? "One field is not valid." : `${problemCount} fields are not valid.`}
+        </p>
+      )}
     </form>
   );
 }

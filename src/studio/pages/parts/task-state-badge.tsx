@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { formatTaskState, type TaskState } from "../../../protocol/index.ts";
+import { formatTaskState, type Task, type TaskState } from "../../../protocol/index.ts";
 
 /** A symbol and a tone for each state, so that no state depends on its color alone. */
 const STATE_LOOKS: Readonly<Record<TaskState, { readonly symbol: string; readonly tone: string }>> = {
@@ -13,6 +13,11 @@ const STATE_LOOKS: Readonly<Record<TaskState, { readonly symbol: string; readonl
   TASK_STATE_CANCELED: { symbol: "⊘", tone: "warn" },
   TASK_STATE_REJECTED: { symbol: "⊝", tone: "bad" },
 };
+
+/** Returns the state that the page shows of a task: an agent that streams its answer works, also without a status. */
+export function findShownState({ status: { state }, artifacts = [] }: Task): TaskState {
+  return state === "TASK_STATE_SUBMITTED" && artifacts.length > 0 ? "TASK_STATE_WORKING" : state;
+}
 
 /** The state of a task as a symbol and a word. */
 export function TaskStateBadge({ state }: { readonly state: TaskState }): VNode {

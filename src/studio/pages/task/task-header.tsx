@@ -7,7 +7,7 @@ import { AgentText } from "../cards/agent-text.tsx";
 import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import { Identifier } from "../parts/identifier.tsx";
 import { FailureNotice } from "../parts/notice.tsx";
-import { TaskStateBadge } from "../parts/task-state-badge.tsx";
+import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { formatDateTime } from "../parts/time-format.ts";
 import { isTerminal, type Task, type TaskState } from "../../../protocol/index.ts";
 import { formatPrice, getTaskPeriod, type TrafficTask } from "../../../observe/trace/index.ts";
@@ -28,7 +28,11 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
   const { findAgent, source } = usePageState();
   const { agentId, taskId } = record;
   const state = task?.status.state ?? (traffic?.state as TaskState | undefined) ?? "TASK_STATE_UNSPECIFIED";
-  const agentName = findAgent(agentId)?.name ?? agentId;
+  const agent = findAgent(agentId);
+  const agentName = agent?.name ?? agentId;
+  // The console reads the event log of its own server, which refuses webhooks at private addresses by default.
+  const receivesPush =
+    source.session.features.receivesPush && agent?.isOwn === false && agent.capabilities.pushNotifications;
   const contextId = task?.contextId ?? traffic?.contextId;
   const usage = traffic?.usage;
   const pathOfTask = [agentId, taskId];
@@ -38,7 +42,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
         <h1>
           <AgentText text={agentName} />
         </h1>
-        <TaskStateBadge state={state} />
+        <TaskStateBadge state={task === undefined ? state : findShownState(task)} />
         <Identifier name="task" id={taskId} />
         {contextId !== undefined && contextId !== "" && <Identifier name="context" id={contextId} />}
         {task?.status.timestamp !== undefined && (
@@ -64,7 +68,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
             Subscribe
           </button>
         )}
-        {PAGE_SENDS_REQUESTS && actions && source.session.features.receivesPush && (
+        {PAGE_SENDS_REQUESTS && actions && receivesPush && (
           <button type="button" onClick={actions.registerPush}>
             Receive push notifications
           </button>

@@ -101,7 +101,7 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
       onRetry={() => location.reload()}
     />
   );
-  if (failure !== false && traffic === undefined) return <WithoutTask>{failure}</WithoutTask>;
+  if (failure !== false && traffic?.state === undefined) return <WithoutTask>{failure}</WithoutTask>;
   return (
     <div class="task-screen" data-testid="task" data-task-id={taskId} data-state={findState(latest, traffic)}>
       {failure}
