@@ -17,3 +17,4 @@ export { hasKnownTime } from "./has-known-time.ts";
 export { countMarks } from "./views/count-marks.ts";
 export { listTaskFamily, UNOBSERVED_TASK } from "./views/render-record-text.ts";
 export { alignTaskSequences, listTaskSequence, type AlignedMessages } from "./views/align-task-sequences.ts";
+export { addModelLineUsage } from "./prices/token-usage.ts";

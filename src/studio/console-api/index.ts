@@ -229,10 +229,22 @@ export interface ConsoleTaskSummary {
   readonly createdAt?: string;
   /** Number of events in the log of the task, if known. */
   readonly events?: number;
+  /** Tokens and prices of the model calls that the console observed. Missing if it observed none. */
+  readonly usage?: ConsoleTaskUsage;
   /** Beginning of a message of the task, at most 200 characters. Unsafe text from strangers. */
   readonly preview: string;
   /** Caller that owns the task, as `tenant/principal` or `principal`. Only for operators. */
   readonly caller?: string;
+}
+
+/** Tokens and prices of the model calls of a task. */
+export interface ConsoleTaskUsage {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Sum of the known prices by currency code. */
+  readonly prices: Readonly<Record<string, number>>;
+  readonly callsWithoutPrice: number;
 }
 
 /** `GET tasks`. */

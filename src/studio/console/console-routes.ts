@@ -85,10 +85,15 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
     agents.reconnect(agent);
     return createJsonResponse(await source.describe());
   },
-  "GET tasks": async ({ agents, url }) =>
-    createJsonResponse(
-      await listTasksOfListings(await agents.listTaskListings(), parseTaskQuery(url.searchParams)),
-    ),
+  "GET tasks": async ({ agents, url, workspace, recordJournal }) => {
+    const query = parseTaskQuery(url.searchParams);
+    const list = await listTasksOfListings(await agents.listTaskListings(), query);
+    const tasks = list.tasks.map((task) => {
+      const usage = workspace.journal.findUsage(task.id) ?? recordJournal.findUsage(task.id);
+      return usage ? { ...task, usage } : task;
+    });
+    return createJsonResponse({ ...list, tasks });
+  },
   "GET agents/:agent/tasks/:task": async ({ agents }, agent = "", task = "") =>
     createTaskResponse(await (await agents.get(agent)).readTask(task)),
   "GET agents/:agent/tasks/:task/lines": async ({ agents }, agent = "", task = "") =>

@@ -1,4 +1,10 @@
-import type { TrafficLine } from "../../observe/trace/index.ts";
+import {
+  addModelLineUsage,
+  type ModelLine,
+  NO_USAGE,
+  type TokenUsage,
+  type TrafficLine,
+} from "../../observe/trace/index.ts";
 
 /** A traffic line that the console has observed. */
 export interface JournalEntry {
@@ -21,6 +27,9 @@ export interface JournalEntry {
 /** Default maximum length of the lines of a journal, in characters. */
 export const DEFAULT_JOURNAL_LENGTH: number = 16 * 2 ** 20;
 
+/** Maximum number of tasks whose usage a journal keeps. */
+const MAX_USAGES = 10_000;
+
 /**
  * The newest traffic lines in memory. Readers have a cursor and no queue, so that slow readers hold no memory. A reader
  * whose cursor is older than the oldest line has lost lines.
@@ -32,6 +41,8 @@ export class LineJournal {
   #removedCount = 0;
   #length = 0;
   #lastCursor = 0;
+  /** Usage by task id, also of model calls that are no longer part of the journal. */
+  readonly #usages = new Map<string, TokenUsage>();
   readonly #waiters = new Set<() => void>();
 
   constructor(maxLength: number = DEFAULT_JOURNAL_LENGTH) {
@@ -52,6 +63,7 @@ export class LineJournal {
   append(text: string, operation?: object): JournalEntry {
     const line = JSON.parse(text) as LineIds;
     this.#lastCursor += 1;
+    if (line.kind === "model" && line.task_id !== undefined) this.#addUsage(line.task_id, line as ModelLine);
     const entry: JournalEntry = {
       cursor: this.#lastCursor,
       text,
@@ -87,6 +99,20 @@ export class LineJournal {
         entry.taskId === taskId ||
         (entry.taskId === undefined && entry.callKey !== undefined && callKeys.has(entry.callKey)),
     );
+  }
+
+  /** Returns the usage of the observed model calls of a task. */
+  findUsage(taskId: string): TokenUsage | undefined {
+    return this.#usages.get(taskId);
+  }
+
+  #addUsage(taskId: string, line: ModelLine): void {
+    const usage = addModelLineUsage(this.#usages.get(taskId) ?? NO_USAGE, line);
+    // The map is in the order of the last calls.
+    this.#usages.delete(taskId);
+    this.#usages.set(taskId, usage);
+    const [oldest] = this.#usages.keys();
+    if (this.#usages.size > MAX_USAGES && oldest !== undefined) this.#usages.delete(oldest);
   }
 
   /** Resolves after the next `append` or `wakeReaders`, or when the signal aborts. */

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../../agents/adapters/index.ts";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
 import { connect } from "../../client/index.ts";
+import { decodeModelPrices } from "../../observe/trace/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
 import { clerkAgent, ConsolePageTest, reportAgent, SteppedAgent } from "./console-page.fixture.ts";
@@ -190,6 +191,52 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await guarded.close();
   });
 
+  it("makes one row of the chunks of an answer, and shows each chunk on request", async () => {
+    const stepped = new SteppedAgent();
+    const test = await ConsolePageTest.serve({ ticker: stepped.agent });
+    const { page } = await test.open(browser, "#/chat/ticker");
+    await page.getByRole("textbox", { name: "Message" }).fill("6");
+    await page.keyboard.press("Enter");
+    // Each number is a chunk of its own, because it arrives after the number before.
+    for (let number = 1; number <= 6; number++) {
+      stepped.allow(1);
+      await page.locator(".artifact").getByText(String(number)).waitFor();
+    }
+    await page.getByRole("link", { name: "Timeline" }).click();
+    const chunks = page.locator("[data-testid=timeline] [data-kind=event]").filter({ hasText: "artifact" });
+    await page.getByText(/^\d chunks, \d/).waitFor();
+    expect(await chunks.count()).toBeLessThan(3);
+    expect(await page.locator("[data-testid=timeline] .entry-bar > span").count()).toBeGreaterThan(3);
+    await page.getByLabel("Every chunk").check();
+    await expect.poll(() => chunks.count()).toBeGreaterThan(5);
+    await page.close();
+    await test.close();
+  });
+
+  it("lists tokens and cost, and compares two runs of the same question first", async () => {
+    const prices = decodeModelPrices({ currency: "USD", models: { "test-model": { input: 2, output: 10 } } });
+    const asked = agent({ name: "asked", description: "Answers" }, async function* ({ text, reportCall }) {
+      const [inputTokens, outputTokens] = [1_200, 34];
+      reportCall?.({ kind: "model", model: "test-model", durationMs: 1, inputTokens, outputTokens });
+      yield `About ${text}`;
+    });
+    const test = await ConsolePageTest.serve({ asked }, {}, { prices });
+    const client = await connect(test.url);
+    const { page } = await test.open(browser, "#/tasks");
+    for (const question of ["tides", "tides", "rivers"]) await client.ask(question);
+    const rows = page.locator("[data-testid=task-row]");
+    await expect
+      .poll(() => rows.locator(".task-tokens").allInnerTexts())
+      .toEqual(["1,234", "1,234", "1,234"]);
+    expect(await rows.locator(".task-cost").first().innerText()).toMatch(/^\$\d/);
+    await page.evaluate(`location.hash = "#/compare"`);
+    const question = page.getByRole("row", { name: /^question/ });
+    await expect.poll(() => question.locator("td").allInnerTexts()).toContain("tides");
+    expect((await question.innerText()).match(/tides/g)).toHaveLength(2);
+    await page.close();
+    await test.close();
+  });
+
   it("states how long a task took, in the list and in its header", async () => {
     const slow = agent({ name: "slow", description: "Takes its time" }, async function* () {
       await setTimeout(1_100);
@@ -198,7 +245,9 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     const test = await ConsolePageTest.serve({ slow });
     const { page } = await test.open(browser, "#/tasks");
     await (await connect(test.url)).ask("Hi");
-    await expect.poll(() => page.locator(".task-duration").first().innerText()).toMatch(/^1\.\d\d s$/);
+    await expect
+      .poll(() => page.locator("[data-testid=task-row] .task-duration").first().innerText())
+      .toMatch(/^1\.\d\d s$/);
     await page.locator("[data-testid=task-row]").first().click();
     await expect.poll(() => page.locator(".task-title").innerText()).toMatch(/\b1\.\d\d s\b/);
     await page.close();

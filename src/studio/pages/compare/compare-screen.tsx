@@ -9,6 +9,7 @@ import { TaskPicker } from "../flow/task-picker.tsx";
 import { getTrafficFeed, useLoadedTask } from "../flow/traffic-feed.ts";
 import { listUsage } from "../flow/traffic-drawings.ts";
 import { Notice } from "../parts/notice.tsx";
+import { isObject, type JsonValue, type StreamResponse } from "../../../protocol/index.ts";
 import {
   alignTaskSequences,
   compareTasks,
@@ -38,9 +39,13 @@ export function CompareScreen(): VNode {
   useLoadedTask(feed, params["agent"], params["a"]);
   const { model } = feed.snapshot.value;
   const { roots } = useMemo(() => analyzeFlow(model, undefined), [model, feed.snapshot.value]);
-  // Without a choice, the two newest tasks are compared, the older one first.
-  const first = findChosenTask(model, params["a"]) ?? roots[1];
-  const second = findChosenTask(model, params["b"]) ?? roots.find((task) => task !== first);
+  const pair = useMemo(() => findComparableTasks(roots), [roots]);
+  const chosen = findChosenTask(model, params["a"]);
+  const first = chosen ?? pair[0];
+  const second =
+    findChosenTask(model, params["b"]) ??
+    (chosen ? findOtherRun(chosen, roots) : pair[1]) ??
+    roots.find((task) => task !== first);
   return (
     <div class="compare-screen">
       <h1>Compare</h1>
@@ -87,6 +92,10 @@ function Comparison({ model, first, second }: ComparisonProps): VNode {
   );
   const differences: readonly string[] = comparison.differences;
   const [a, b] = [comparison.first, comparison.second];
+  const questions = [first, second].map((task) => (findQuestionText(task) ?? "–").slice(0, 300)) as [
+    string,
+    string,
+  ];
   const artifactIds = [...new Set([...Object.keys(a.artifacts), ...Object.keys(b.artifacts)])];
   return (
     <>
@@ -94,14 +103,22 @@ function Comparison({ model, first, second }: ComparisonProps): VNode {
         <h2>Facts</h2>
         <FigureTable
           head={["fact", "first", "second", "difference"]}
-          rows={SUMMARY_ROWS.map(({ name, label, format, measure }) => [
-            label,
-            <AgentText text={format(a)} />,
-            <AgentText text={format(b)} />,
-            measure
-              ? formatDelta(measure(b) - measure(a), name)
-              : differences.includes(name) && <strong class="different">≠ different</strong>,
-          ])}
+          rows={[
+            [
+              "question",
+              <AgentText text={questions[0]} />,
+              <AgentText text={questions[1]} />,
+              questions[0] !== questions[1] && <strong class="different">≠ different</strong>,
+            ],
+            ...SUMMARY_ROWS.map(({ name, label, format, measure }) => [
+              label,
+              <AgentText text={format(a)} />,
+              <AgentText text={format(b)} />,
+              measure
+                ? formatDelta(measure(b) - measure(a), name)
+                : differences.includes(name) && <strong class="different">≠ different</strong>,
+            ]),
+          ]}
         />
       </section>
       <section>
@@ -122,6 +139,43 @@ function Comparison({ model, first, second }: ComparisonProps): VNode {
       <AlignedMessages model={model} first={first} second={second} />
     </>
   );
+}
+
+/** Number of the newest tasks among which the screen looks for two runs of the same question. */
+const MAX_COMPARED_TASKS = 100;
+
+/** Returns the newest two runs of the same question, or else the newest two tasks, with the older task first. */
+function findComparableTasks(roots: readonly TrafficTask[]): readonly (TrafficTask | undefined)[] {
+  for (const task of roots.slice(0, MAX_COMPARED_TASKS)) {
+    const earlier = findOtherRun(task, roots.slice(roots.indexOf(task) + 1));
+    if (earlier) return [earlier, task];
+  }
+  return [roots[1], roots[0]];
+}
+
+/** Returns the newest other task of the same agent with the same question. */
+function findOtherRun(task: TrafficTask, roots: readonly TrafficTask[]): TrafficTask | undefined {
+  const question = findQuestionText(task);
+  if (question === undefined) return undefined;
+  return roots
+    .slice(0, MAX_COMPARED_TASKS)
+    .find((one) => one !== task && one.agent === task.agent && findQuestionText(one) === question);
+}
+
+/** Returns the text of the first message of a task, if a line contains the message. */
+function findQuestionText(task: TrafficTask): string | undefined {
+  const stored = task.findLoggedEvent(1)?.line.event as Partial<StreamResponse> | undefined;
+  const request = task.entries.find(({ line }) => line.kind === "request" && line.body !== undefined)?.line;
+  const body = request?.kind === "request" ? request.body : undefined;
+  const params = isObject(body) ? (isObject(body["params"]) ? body["params"] : body) : {};
+  const message: unknown = stored && "task" in stored ? stored.task?.history?.[0] : params["message"];
+  const parts: JsonValue | undefined = isObject(message) ? message["parts"] : undefined;
+  if (!Array.isArray(parts)) return undefined;
+  // The JSON comes from strangers, and may have any shape.
+  const texts = parts.flatMap((part) =>
+    isObject(part) && typeof part["text"] === "string" ? part["text"] : [],
+  );
+  return texts.join(" ") || undefined;
 }
 
 /** A row of the table of facts. Rows with `measure` show the difference of a number. */

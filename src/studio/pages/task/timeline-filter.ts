@@ -1,3 +1,4 @@
+import { isObject } from "../../../protocol/index.ts";
 import type { TimelineEntry, TrafficLine, TrafficTask } from "../../../observe/trace/index.ts";
 
 /** Groups of lines that the timeline shows or hides. */
@@ -60,4 +61,50 @@ export function filterTimeline(task: TrafficTask, groups: ReadonlySet<LineGroup>
       (line.kind !== "event" || task.findLoggedEvent(line.log_seq) === entry)
     );
   });
+}
+
+/** A row of the timeline: an entry, or the chunks of an artifact that follow each other. */
+export interface TimelineRow {
+  /** The first entry. */
+  readonly entry: TimelineEntry;
+  readonly last: TimelineEntry;
+  readonly count: number;
+}
+
+/** Smallest number of chunks that become one row. */
+const MIN_FOLDED_CHUNKS = 3;
+
+/** Makes one row of the chunks that follow each other in an artifact. Entries with marks have their own rows. */
+export function foldChunks(task: TrafficTask, entries: readonly TimelineEntry[]): TimelineRow[] {
+  const rows: TimelineRow[] = [];
+  for (let at = 0; at < entries.length;) {
+    const entry = entries[at] as TimelineEntry;
+    const key = findChunkKey(task, entry);
+    let end = at + 1;
+    if (key !== undefined) while (findChunkKey(task, entries[end]) === key) end++;
+    const next = end - at < MIN_FOLDED_CHUNKS ? at + 1 : end;
+    rows.push({ entry, last: entries[next - 1] as TimelineEntry, count: next - at });
+    at = next;
+  }
+  return rows;
+}
+
+/** Chunks with the same key can be one row. */
+function findChunkKey(task: TrafficTask, entry: TimelineEntry | undefined): string | undefined {
+  const line = entry?.line;
+  if (entry === undefined || (line?.kind !== "event" && line?.kind !== "frame")) return undefined;
+  const update = line.event?.["artifactUpdate"];
+  const artifact = isObject(update) ? update["artifact"] : undefined;
+  if (!isObject(artifact) || task.marks.has(entry)) return undefined;
+  return `${line.kind} ${JSON.stringify(artifact["artifactId"])}`;
+}
+
+/** Returns the period that a row describes, or a time without a length. */
+export function findRowPeriod({ entry, last }: TimelineRow): {
+  readonly startMs: number;
+  readonly endMs: number;
+} {
+  const { line, timeMs } = entry;
+  const isCall = line.kind === "model" || line.kind === "tool" || line.kind === "response";
+  return { startMs: isCall ? timeMs - line.duration_ms : timeMs, endMs: last.timeMs };
 }

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { toSingleLine } from "../../../cards/index.ts";
 import { hasKnownTime, type TimelineEntry, type TrafficTask } from "../../../observe/trace/index.ts";
+import { formatDuration } from "../cards/text-format.ts";
 import { formatClock } from "../parts/time-format.ts";
 import { useMediaQuery } from "../parts/use-media-query.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
@@ -11,9 +12,12 @@ import {
   chooseShownGroups,
   filterTimeline,
   findLineGroup,
+  findRowPeriod,
+  foldChunks,
   LINE_GROUP_TITLES,
   LINE_GROUPS,
   type LineGroup,
+  type TimelineRow,
 } from "./timeline-filter.ts";
 
 const ROW_HEIGHT = 30;
@@ -44,10 +48,14 @@ export function TimelineView({
   useEffect(() => setGroups(chooseShownGroups(hasLog)), [hasLog]);
   const marks = task.marks;
   const entries = filterTimeline(task, groups);
-  const startMs = entries[0]?.timeMs ?? 0;
+  const [isFolding, setIsFolding] = useState(true);
+  const rows = isFolding
+    ? foldChunks(task, entries)
+    : entries.map((entry) => ({ entry, last: entry, count: 1 }));
+  const period = { startMs: entries[0]?.timeMs ?? 0, endMs: entries.at(-1)?.timeMs ?? 0 };
   const isPhone = useMediaQuery("(max-width: 640px)");
 
-  const selectedIndex = selected === undefined ? -1 : findEntryIndex(entries, selected);
+  const selectedIndex = selected === undefined ? -1 : findRowIndex(rows, entries, selected);
   const toggle = (group: LineGroup): void => {
     const next = new Set(groups);
     if (!next.delete(group)) next.add(group);
@@ -62,6 +70,9 @@ export function TimelineView({
             {LINE_GROUP_TITLES[group]}
           </label>
         ))}
+        <label>
+          <input type="checkbox" checked={!isFolding} onChange={() => setIsFolding(!isFolding)} /> Every chunk
+        </label>
         <span class="soft">
           {entries.length} of {task.entryCount} lines
           {marks.size > 0 && `, ${marks.size} with marks`}
@@ -69,23 +80,23 @@ export function TimelineView({
       </div>
       <VirtualList
         label="Timeline of the task"
-        count={entries.length}
+        count={rows.length}
         rowHeight={isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT}
         selectedIndex={selectedIndex < 0 ? undefined : selectedIndex}
         isFollowing={isFollowing}
-        getRowKey={(index) => formatEntryKey(entries[index])}
-        getRowAttributes={(index) => ({ "data-kind": entries[index]?.line.kind ?? "" })}
+        getRowKey={(index) => formatEntryKey(rows[index]?.entry)}
+        getRowAttributes={(index) => ({ "data-kind": rows[index]?.entry.line.kind ?? "" })}
         onSelect={(index) => {
-          const entry = entries[index];
-          if (entry !== undefined) onSelect(entry);
+          const row = rows[index];
+          if (row !== undefined) onSelect(row.entry);
         }}
         onOpen={onOpen}
         renderRow={(index) => {
-          const entry = entries[index];
-          return entry === undefined ? (
+          const row = rows[index];
+          return row === undefined ? (
             <span />
           ) : (
-            <TimelineRow entry={entry} task={task} version={version} startMs={startMs} />
+            <TimelineRowView row={row} task={task} version={version} period={period} />
           );
         }}
       />
@@ -93,14 +104,22 @@ export function TimelineView({
   );
 }
 
-function TimelineRow(props: {
-  readonly entry: TimelineEntry;
+interface Period {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+function TimelineRowView(props: {
+  readonly row: TimelineRow;
   readonly task: TrafficTask;
   readonly version: number;
-  readonly startMs: number;
+  /** The period of all shown rows. */
+  readonly period: Period;
 }): VNode {
-  const { entry, task, startMs } = props;
+  const { row, task, period } = props;
+  const { entry, last, count } = row;
   const { line, timeMs } = entry;
+  const hasTime = hasKnownTime(line) && hasKnownTime(last.line);
   const description = describeLine(line);
   const marks = task.getMarks(entry);
   const number = line.kind === "event" || line.kind === "frame" ? line.log_seq : undefined;
@@ -111,10 +130,11 @@ function TimelineRow(props: {
       data-marked={marks.length > 0 ? "" : undefined}
     >
       {hasKnownTime(line) ? (
-        <time title={formatClock(timeMs)}>+{formatOffset(timeMs - startMs)}</time>
+        <time title={formatClock(timeMs)}>+{formatOffset(timeMs - period.startMs)}</time>
       ) : (
         <time title="The console did not observe the event, and the store has no time for it.">–</time>
       )}
+      <Bar row={hasTime ? findRowPeriod(row) : undefined} period={period} />
       <span class="entry-number">{number === undefined ? "" : `#${number}`}</span>
       <span class="entry-kind">{description.kind}</span>
       {marks.map((mark) => (
@@ -127,10 +147,32 @@ function TimelineRow(props: {
           {describeMark(mark)}
         </span>
       ))}
+      {count > 1 && (
+        <span class="badge" data-tone="idle">
+          {count.toLocaleString("en")} chunks{hasTime && `, ${formatDuration(last.timeMs - timeMs)}`}
+        </span>
+      )}
       <bdi class="entry-text" data-tone={description.tone}>
         {toSingleLine(description.text)}
       </bdi>
     </div>
+  );
+}
+
+/** When a row happened, and how long it took, within the period of the timeline. */
+function Bar({ row, period }: { readonly row: Period | undefined; readonly period: Period }): VNode {
+  const lengthMs = Math.max(1, period.endMs - period.startMs);
+  const toPercent = (ms: number): number => Math.min(100, Math.max(0, (100 * ms) / lengthMs));
+  const start = row && toPercent(row.startMs - period.startMs);
+  return (
+    <span class="entry-bar" aria-hidden="true">
+      {row && (
+        <span
+          data-is-point={row.startMs === row.endMs ? "" : undefined}
+          style={{ left: `min(${start}%, 100% - 3px)`, width: `${toPercent(row.endMs - row.startMs)}%` }}
+        />
+      )}
+    </span>
   );
 }
 
@@ -146,7 +188,14 @@ export function formatEntryKey(entry: TimelineEntry | undefined): string {
   return entry === undefined ? "" : `${entry.line.writer}:${entry.line.seq}`;
 }
 
-/** Finds an entry by its key from the end, because users mostly look at the latest lines. */
-function findEntryIndex(entries: readonly TimelineEntry[], { line }: TimelineEntry): number {
-  return entries.findLastIndex((entry) => entry.line.seq === line.seq && entry.line.writer === line.writer);
+/** Finds the row of an entry from the end, because users mostly look at the latest lines. */
+function findRowIndex(
+  rows: readonly TimelineRow[],
+  entries: readonly TimelineEntry[],
+  { line }: TimelineEntry,
+): number {
+  let first = entries.findLastIndex(
+    (entry) => entry.line.seq === line.seq && entry.line.writer === line.writer,
+  );
+  return first < 0 ? -1 : rows.findIndex(({ count }) => (first -= count) < 0);
 }

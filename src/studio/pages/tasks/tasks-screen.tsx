@@ -3,9 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { isTerminal } from "../../../protocol/index.ts";
-import { formatDuration, pluralize } from "../cards/text-format.ts";
+import { formatCount, formatDuration } from "../cards/text-format.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { toSingleLine } from "../../../cards/index.ts";
+import { formatPrice } from "../../../observe/trace/index.ts";
 import type { ConsoleTaskSummary } from "../../console-api/index.ts";
 import { shortenId } from "../parts/identifier.tsx";
 import { useCopyHotkeys } from "../parts/copy-text.ts";
@@ -62,6 +63,19 @@ export function TasksScreen(): VNode {
       </p>
       {list.rows.length === 0 && list.status === "ready" && <EmptyTaskList isFiltered={hasFilter(filter)} />}
       {list.rows.length > 0 && (
+        <div class="task-row task-heads soft" aria-hidden="true">
+          <span>State</span>
+          <span>Message</span>
+          <span>Agent</span>
+          <span class="task-ids">Task</span>
+          <span class="task-events">Events</span>
+          <span class="task-tokens">Tokens</span>
+          <span class="task-cost">Cost</span>
+          <span class="task-duration">Duration</span>
+          <span class="task-age">Age</span>
+        </div>
+      )}
+      {list.rows.length > 0 && (
         <VirtualList
           label="Tasks"
           count={list.rows.length}
@@ -98,7 +112,7 @@ export function TasksScreen(): VNode {
 
 function TaskRow({ row, nowMs }: { readonly row: ConsoleTaskSummary; readonly nowMs: number }): VNode {
   const { findAgent } = usePageState();
-  const { agent, id, state, preview, createdAt, updatedAt, events, caller, contextId } = row;
+  const { agent, id, state, preview, createdAt, updatedAt, events, usage, caller, contextId } = row;
   return (
     <div class="task-row">
       <TaskStateBadge state={state} />
@@ -114,13 +128,19 @@ function TaskRow({ row, nowMs }: { readonly row: ConsoleTaskSummary; readonly no
       <code class="soft task-ids" title={toSingleLine(`task ${id}, context ${contextId}`)}>
         <AgentText text={shortenId(id)} />
       </code>
-      <span class="soft task-events">{events === undefined ? "" : pluralize(events, "event")}</span>
+      <span class="soft task-events">{events === undefined ? "" : formatCount(events)}</span>
+      <span class="soft task-tokens" title="Tokens of the observed model calls">
+        {usage === undefined ? "" : formatCount(usage.inputTokens + usage.outputTokens)}
+      </span>
+      <span class="soft task-cost" title="Cost of the observed model calls">
+        {usage === undefined ? "" : formatPrice(usage)}
+      </span>
       <span class="soft task-duration" title="Time from the first message to the end">
         {createdAt !== undefined && isTerminal(state)
           ? formatDuration(Date.parse(updatedAt) - Date.parse(createdAt))
           : ""}
       </span>
-      <time class="soft" dateTime={updatedAt} title={formatDateTime(updatedAt)}>
+      <time class="soft task-age" dateTime={updatedAt} title={formatDateTime(updatedAt)}>
         {formatAge(updatedAt, nowMs)}
       </time>
     </div>
