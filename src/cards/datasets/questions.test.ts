@@ -11,7 +11,7 @@ describe("questions of a file", () => {
       '\uFEFFid,prompt,target\r\na-1,"How many, ""exactly""?\nPlease",18\r\n문제,Who?,Ann\r\n,Where?,Rome\r\n';
     expect(list(text, "mine.csv")).toEqual([
       ["q_a-1", 'How many, "exactly"?\nPlease', "18"],
-      ["q_1", "Who?", "Ann"],
+      ["q_문제", "Who?", "Ann"],
       ["q_2", "Where?", "Rome"],
     ]);
   });

@@ -24,8 +24,8 @@ const DEFAULT_FIELDS: Readonly<Record<keyof QuestionFields, readonly string[]>> 
 
 /**
  * Parses questions from a CSV file, a JSON array, JSON Lines, or an export of Hugging Face with `rows`. The ID of a
- * problem is `q_` and the ID of the record, or the position of the record if its ID is missing or contains characters
- * that are not allowed in IDs of message cards.
+ * problem is `q_` and the ID of the record, or the position of the record if its ID is missing or contains other characters
+ * than letters, digits, and `_ . -`.
  */
 export function decodeQuestions(text: string, file: string, fields: QuestionFields = {}): QuestionSample[] {
   const records = decodeRecords(text, file);
@@ -48,7 +48,7 @@ export function decodeQuestions(text: string, file: string, fields: QuestionFiel
   const ids = new Set<string>();
   return records.map((record, index) => {
     const key = id === undefined ? "" : record.getText(id);
-    let sampleId = `q_${/^[A-Za-z0-9_.-]{1,100}$/.test(key) && !ids.has(`q_${key}`) ? key : index}`;
+    let sampleId = `q_${/^[\p{L}\p{M}\p{N}_.-]{1,100}$/u.test(key) && !ids.has(`q_${key}`) ? key : index}`;
     // The position of one record can be the ID of another.
     while (ids.has(sampleId)) sampleId += "_";
     ids.add(sampleId);

@@ -52,6 +52,15 @@ describe("a card", () => {
     expect(parseCard(card)).toEqual(card);
   });
 
+  it("may have the ID of a problem in any script, without spaces and control characters", () => {
+    for (const sample_id of ["gsm8k_0", "문제_1", "प्रश्न", "q:ä"])
+      expect(parseCard({ ...CARD, metadata: { sample_id } }).metadata.sample_id).toBe(sample_id);
+    for (const sample_id of ["", "a b", "a\u202eb", "a\nb", "あ".repeat(129)])
+      expect(collectViolationFields(() => parseCard({ ...CARD, metadata: { sample_id } }))).toEqual([
+        "metadata.sample_id",
+      ]);
+  });
+
   it("keeps unknown members of its metadata", () => {
     const metadata = { mood: ["good", null, { really: true }] };
     expect(parseCard({ ...CARD, metadata }).metadata).toEqual(metadata);

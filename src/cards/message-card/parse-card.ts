@@ -16,6 +16,7 @@ import {
   oneOf,
   required,
   string,
+  sampleId,
 } from "./validation/field-rules.ts";
 
 /**
@@ -137,7 +138,7 @@ const CARD_RULES: FieldRules = {
 const METADATA_RULES: FieldRules = {
   card_id: id,
   run_id: id,
-  sample_id: id,
+  sample_id: sampleId,
   in_reply_to: id,
   turn: isPositiveInteger,
   dataset: string,

@@ -54,16 +54,6 @@ export function scoreSupportingFacts(
   );
 }
 
-/**
- * Combines the score of an answer with the score of its supporting sentences. The combined precision is the
- * product of both precisions, and the combined recall is the product of both recalls.
- */
-export function scoreHotpotQaJoint(answer: OverlapScore, facts: OverlapScore): OverlapScore {
-  const precision = answer.precision * facts.precision;
-  const recall = answer.recall * facts.recall;
-  return { exact: answer.exact * facts.exact, f1: computeHarmonicMean(precision, recall), precision, recall };
-}
-
 function computeOverlapScore(exact: number, shared: number, predicted: number, gold: number): OverlapScore {
   const precision = predicted > 0 ? shared / predicted : 0;
   const recall = gold > 0 ? shared / gold : 0;

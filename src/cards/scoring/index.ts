@@ -10,9 +10,4 @@ export {
   removeThinking,
 } from "./extract-answer.ts";
 export { ANSWER_SCORERS, type AnswerScorer, getAnswerForm, scoreAnswer } from "./score-answer.ts";
-export {
-  normalizeAnswer,
-  scoreHotpotQaAnswer,
-  scoreHotpotQaJoint,
-  scoreSupportingFacts,
-} from "./hotpotqa-score.ts";
+export { normalizeAnswer, scoreHotpotQaAnswer, scoreSupportingFacts } from "./hotpotqa-score.ts";

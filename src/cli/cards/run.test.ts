@@ -553,7 +553,7 @@ describe("colloquy cards run", () => {
   it("solves the questions of a CSV file with several seeds, and exports one line per problem", async () => {
     const cwd = await createTempTestDirectoryWithFiles({
       "capitals.csv":
-        'key,ask,answer\nit,"What is the capital of Italy, please?",Rome\nfr,And of France?,Paris\n',
+        'key,ask,answer\nit,"What is the capital of Italy, please?",Rome\n프랑스,And of France?,Paris\n',
     });
     const server = await startFakeModelServer(() => ({ text: "The answer is Rome." }));
     const words = [
@@ -595,7 +595,7 @@ describe("colloquy cards run", () => {
       expect.stringMatching(
         /^q_it,"What is the capital of Italy, please\?",Rome,Rome.?,true,answered,,,\d+,\d+$/,
       ),
-      expect.stringMatching(/^q_fr,And of France\?,Paris,Rome.?,false,answered,,,\d+,\d+$/),
+      expect.stringMatching(/^q_프랑스,And of France\?,Paris,Rome.?,false,answered,,,\d+,\d+$/),
       "",
     ]);
   });

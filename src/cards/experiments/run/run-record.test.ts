@@ -3,7 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { agent } from "../../../agents/adapters/index.ts";
-import { decodeTrafficLines, loadTrafficModel, SharedTextDecoder } from "../../../observe/trace/index.ts";
+import {
+  decodeTrafficLines,
+  loadTrafficModel,
+  SharedTextDecoder,
+  toTrafficOtlpTraces,
+} from "../../../observe/trace/index.ts";
 import { SharedTextEncoder } from "../../../observe/trace/recording/index.ts";
 import { createServer } from "../../../server/index.ts";
 import { getGsm8kSlice } from "../../index.ts";
@@ -88,6 +93,8 @@ it("the line of each model call has its task, and its price by the tariff", asyn
     ["solver", 0.00045],
     ["planner", 0.00045],
   ]);
+  const traces = JSON.stringify(toTrafficOtlpTraces(traced));
+  expect(traces.match(/"name":"chat /g)).toHaveLength(3);
   for (const { task_id = "", agent } of calls) expect(traced.tasks.get(task_id)).toMatchObject({ agent });
 });
 

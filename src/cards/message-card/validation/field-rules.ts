@@ -13,6 +13,7 @@ import {
  */
 const MAX_JSON_DEPTH = 32;
 const ID_PATTERN = /^[A-Za-z0-9_.:-]{1,128}$/;
+const SAMPLE_ID_PATTERN = /^[\p{L}\p{M}\p{N}_.:-]{1,128}$/u;
 
 /** Returns a rule for a required member. */
 export function required<T>(rule: FieldRule<T>): RequiredField<T> {
@@ -40,6 +41,12 @@ export function id(value: unknown, at: ValidationContext): value is string {
   return at.addViolation(
     `must be 1 to 128 of the characters A-Z a-z 0-9 _ . : -, not ${describeValue(value)}`,
   );
+}
+
+/** Validates the ID of a problem, which is part of a dataset. It can contain letters and digits of any script. */
+export function sampleId(value: unknown, at: ValidationContext): value is string {
+  if (typeof value === "string" && SAMPLE_ID_PATTERN.test(value)) return true;
+  return at.addViolation(`must be 1 to 128 letters, digits, and _ . : -, not ${describeValue(value)}`);
 }
 
 /** Validates a boolean. */
