@@ -30,6 +30,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["Continue after a restart", "docs/how-to/restart.md"],
       ["Steps that run once", "docs/how-to/once.md"],
       ["Test an agent", "docs/how-to/test.md"],
+      ["Conformance of an agent", "docs/how-to/conformance.md"],
       ["Develop with reload", "docs/how-to/dev.md"],
     ],
   },

@@ -62,12 +62,6 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     replace: "",
   },
   {
-    name: "claimed task without a running turn",
-    file: "src/engine/active-task.ts",
-    find: "    this.isRunningInStore = true;\n",
-    replace: "",
-  },
-  {
     name: "forgotten steps",
     file: "src/engine/settle-claimed-task.ts",
     find: "    turn.restoreSteps(steps);\n",
