@@ -146,6 +146,37 @@ describe('an agent with whenUnread: "cancel"', () => {
     expect(await readAfter(300)).toBe("WORKING");
   });
 
+  it("continues in a polled turn that follows a question, which its client has read [E2]", async () => {
+    const { engine, agent, start, readAfter } = createUnreadFixture();
+    const { run, answer } = await start();
+    run.emit(inputRequiredTestEvent).end();
+    await answer;
+    const { taskId } = run.run;
+    const next = createTestSendMessageRequest("more", { taskId, configuration: { returnImmediately: true } });
+    await engine.sendMessage(next, alice);
+    (await agent.waitForRun(1)).emit(workingTestEvent);
+    expect(await readAfter(300)).toBe("WORKING");
+  });
+
+  it("keeps a question that it asks while the server looks for a webhook [E2]", async () => {
+    const listed = Promise.withResolvers<object>();
+    const push = {
+      outbox: { notifyCommit: () => {}, onWebhookFound: () => {}, searchAllWebhooks: async () => {} },
+      createConfigOperations: () => ({ list: () => listed.promise }) as unknown as PushConfigOperations,
+    };
+    const { stream, readAfter } = createUnreadFixture({ push });
+    const { run, close } = await stream();
+    close();
+    expect(await readAfter(30)).toBe("WORKING");
+    run.emit(inputRequiredTestEvent);
+    await flushEventLoopForTest();
+    listed.resolve({ configs: [] });
+    await flushEventLoopForTest();
+    expect(run.run.signal.aborted).toBe(false);
+    run.end();
+    expect(await readAfter(100)).toContain("INPUT_REQUIRED");
+  });
+
   it("continues while its question waits for an answer within the turn, and is canceled later [E24]", async () => {
     const { stream, readAfter } = createUnreadFixture();
     const { run, close } = await stream();

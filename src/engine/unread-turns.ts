@@ -1,5 +1,6 @@
 import { isInterrupted, isTerminal } from "../protocol/index.ts";
 import { getTaskKey, type TaskScope } from "./caller.ts";
+import type { ActiveTask } from "./active-task.ts";
 import type { EngineParts } from "./assemble-engine.ts";
 import type { TaskFeed } from "./task-feed.ts";
 import type { Turn } from "./turn.ts";
@@ -23,7 +24,7 @@ interface ReadTask {
   readonly taskId: string;
   /** Number of readers on this node. */
   readerCount: number;
-  /** The turn that was running when the last reader left. Undefined if the task was not known then. */
+  /** The turn that was running when the last reader left. */
   turn: Turn | undefined;
   cancelTimer: () => void;
 }
@@ -101,6 +102,8 @@ export class UnreadTurns {
     task.cancelTimer();
     task.turn = tasks.find(scope, taskId)?.currentTurn;
     if (readerCount === 0) {
+      // A later turn is a turn without a reader.
+      if (!task.turn) return this.#remove(task);
       task.cancelTimer = clock.schedule(this.#graceMs, () => void this.#cancelUnread(task));
     } else if (otherNodes.isStoreShared) {
       if (!task.turn) otherNodes.findRunning(scope, taskId)?.reportReader();
@@ -110,22 +113,27 @@ export class UnreadTurns {
 
   async #cancelUnread(task: ReadTask): Promise<void> {
     const { tasks, pushConfigs } = this.#engine;
-    const { scope, taskId } = task;
-    const findTurn = (): Turn | undefined => tasks.find(scope, taskId)?.currentTurn;
-    const turn = findTurn();
-    const isLaterTurn = task.turn !== undefined && turn !== task.turn;
-    if (!turn || turn.hasEnded || isLaterTurn) return this.#remove(task);
-    const active = tasks.find(scope, taskId);
+    const { scope, taskId, turn } = task;
+    const findActive = (): ActiveTask | undefined => {
+      const active = tasks.find(scope, taskId);
+      return turn && !turn.hasEnded && active?.currentTurn === turn ? active : undefined;
+    };
+    const active = findActive();
+    if (!active || !turn) return this.#remove(task);
     // A client may show the question to its user without a connection.
-    if (active?.state !== undefined && isInterrupted(active.state)) return this.#update(task);
+    if (isAsking(active)) return this.#update(task);
     let hasChanged = false;
     task.cancelTimer = () => (hasChanged = true);
     const configs = await pushConfigs?.list({ taskId }, turn.caller).catch(() => undefined);
     if (hasChanged) return;
-    // The store cannot answer now.
-    if (pushConfigs && !configs) return this.#update(task);
+    // The store cannot answer now, or the task asks its user since.
+    if ((pushConfigs && !configs) || isAsking(active)) return this.#update(task);
     this.#remove(task);
-    if (configs?.configs.length || findTurn() !== turn) return;
-    active?.cancel({ reason: CANCELLATION_TEXT, caller: turn.caller, metadata: {}, text: CANCELLATION_TEXT });
+    if (configs?.configs.length || !findActive()) return;
+    active.cancel({ reason: CANCELLATION_TEXT, caller: turn.caller, metadata: {}, text: CANCELLATION_TEXT });
   }
+}
+
+function isAsking({ state }: ActiveTask): boolean {
+  return state !== undefined && isInterrupted(state);
 }
