@@ -49,6 +49,15 @@ describe("a cassette", () => {
     expect(JSON.parse(await readFile(file, "utf8"))).toHaveLength(1);
   });
 
+  it("records requests that are sent at the same time", async () => {
+    const recorder = await openCassette(file, { mode: "record", fetch: createModel() });
+    const questions = Array.from({ length: 100 }, (_, index) => "x".repeat(100 * index));
+    await Promise.all(questions.map((question) => recorder.fetch(URL_OF_MODEL, ask(question))));
+    const player = await openCassette(file, { mode: "replay", fetch: offline });
+    for (const question of questions)
+      expect((await player.fetch(URL_OF_MODEL, ask(question))).status).toBe(200);
+  });
+
   it("refuses a file that is no cassette", async () => {
     await writeFile(file, "[{}]");
     await expect(openCassette(file)).rejects.toThrow(/is no cassette/);

@@ -44,6 +44,7 @@ export async function openCassette(file: string, options: CassetteOptions = {}):
   const entries = mode === "record" ? [] : await readEntries(file);
   const positions = new Map<string, number>();
   let failure: number | undefined;
+  let written: Promise<void> = Promise.resolve();
   const recordOrReplay: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
     request.signal.throwIfAborted();
@@ -77,7 +78,9 @@ export async function openCassette(file: string, options: CassetteOptions = {}):
     };
     if (response.ok) {
       entries.push(recorded);
-      await writeFile(file, `${JSON.stringify(entries, null, 2)}\n`);
+      // Two writes at the same time would mix their bytes.
+      const write = (): Promise<void> => writeFile(file, `${JSON.stringify(entries, null, 2)}\n`);
+      await (written = written.then(write, write));
     }
     return toResponse(recorded);
   };

@@ -67,6 +67,22 @@ describe("the fork of a conversation", () => {
     expect(toStableSnapshot(copy)).toEqual(toStableSnapshot(original));
   });
 
+  it("of an ADK agent with a prefix has a copy of the prefix", async () => {
+    const slow = adkAgent(createEchoAgent());
+    const prepareContext = slow.prepareContext?.bind(slow);
+    // The session service needs some milliseconds for a new session.
+    const prepared = Object.assign(slow, {
+      async prepareContext(...[contextId, caller, source]: Parameters<NonNullable<typeof prepareContext>>) {
+        const startedAt = Date.now();
+        await expect.poll(() => Date.now() - startedAt, { interval: 1 }).toBeGreaterThan(2);
+        await prepareContext?.(contextId, caller, source);
+      },
+    });
+    const chat = await start(prepared, { prefix });
+    const fork = await chat.fork();
+    expect((await fork.send("Four")).text).toBe("user: Book a table|model: For how many?|user: Four");
+  });
+
   it("of an ADK agent has a copy of the session up to its turn", async () => {
     const chat = await start(adkAgent(createEchoAgent()));
     await chat.send("one");

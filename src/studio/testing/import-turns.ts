@@ -48,12 +48,15 @@ export async function importTurns(
 ): Promise<ConversationTurn[]> {
   const agentId = decodeURIComponent(new URL(client.agentInterface.url).pathname.split("/").at(-1) ?? "");
   const contextId = crypto.randomUUID();
+  if (source) await agent.prepareContext?.(contextId, OWNER, source);
+  // A fork of a prefix copies what the agent has prepared until the time of its status.
+  const timestamp = source && "messages" in source ? new Date().toISOString() : undefined;
   const copies = new Map<string, Task>();
   for (const { task } of turns) {
-    if (task)
-      copies.set(task.id, renameTask(task, copies.get(task.id)?.id ?? crypto.randomUUID(), contextId));
+    if (!task) continue;
+    const copy = renameTask(task, copies.get(task.id)?.id ?? crypto.randomUUID(), contextId);
+    copies.set(task.id, timestamp === undefined ? copy : { ...copy, status: { ...copy.status, timestamp } });
   }
-  if (source) await agent.prepareContext?.(contextId, OWNER, source);
   const appends = [...copies.values()].map((task) => ({
     scope: { ...OWNER, agent: agentId },
     taskId: task.id,
