@@ -24,8 +24,6 @@ interface ReadTask {
   readonly taskId: string;
   /** Number of readers on this node. */
   readerCount: number;
-  /** The turn that was running when the last reader left. */
-  turn: Turn | undefined;
   cancelTimer: () => void;
 }
 
@@ -84,7 +82,7 @@ export class UnreadTurns {
     const key = getTaskKey(scope, taskId);
     let task = this.#tasks.get(key);
     if (!task) {
-      task = { scope, taskId, readerCount: 0, turn: undefined, cancelTimer: () => {} };
+      task = { scope, taskId, readerCount: 0, cancelTimer: () => {} };
       this.#tasks.set(key, task);
     }
     return task;
@@ -100,36 +98,31 @@ export class UnreadTurns {
     const { tasks, otherNodes, clock } = this.#engine;
     const { scope, taskId, readerCount } = task;
     task.cancelTimer();
-    task.turn = tasks.find(scope, taskId)?.currentTurn;
+    const turn = tasks.find(scope, taskId)?.currentTurn;
     if (readerCount === 0) {
       // A later turn is a turn without a reader.
-      if (!task.turn) return this.#remove(task);
-      task.cancelTimer = clock.schedule(this.#graceMs, () => void this.#cancelUnread(task));
+      if (!turn) return this.#remove(task);
+      task.cancelTimer = clock.schedule(this.#graceMs, () => void this.#cancelUnread(task, turn));
     } else if (otherNodes.isStoreShared) {
-      if (!task.turn) otherNodes.findRunning(scope, taskId)?.reportReader();
+      if (!turn) otherNodes.findRunning(scope, taskId)?.reportReader();
       task.cancelTimer = clock.schedule(REPORT_INTERVAL_MS, () => this.#update(task));
     }
   }
 
-  async #cancelUnread(task: ReadTask): Promise<void> {
+  async #cancelUnread(task: ReadTask, turn: Turn): Promise<void> {
     const { tasks, pushConfigs } = this.#engine;
-    const { scope, taskId, turn } = task;
-    const findActive = (): ActiveTask | undefined => {
-      const active = tasks.find(scope, taskId);
-      return turn && !turn.hasEnded && active?.currentTurn === turn ? active : undefined;
-    };
-    const active = findActive();
-    if (!active || !turn) return this.#remove(task);
+    const active = tasks.find(task.scope, task.taskId);
+    if (!active || active.currentTurn !== turn || turn.hasEnded) return this.#remove(task);
     // A client may show the question to its user without a connection.
     if (isAsking(active)) return this.#update(task);
     let hasChanged = false;
     task.cancelTimer = () => (hasChanged = true);
-    const configs = await pushConfigs?.list({ taskId }, turn.caller).catch(() => undefined);
+    const configs = await pushConfigs?.list({ taskId: task.taskId }, turn.caller).catch(() => undefined);
     if (hasChanged) return;
     // The store cannot answer now, or the task asks its user since.
     if ((pushConfigs && !configs) || isAsking(active)) return this.#update(task);
     this.#remove(task);
-    if (configs?.configs.length || !findActive()) return;
+    if (configs?.configs.length || active.currentTurn !== turn || turn.hasEnded) return;
     active.cancel({ reason: CANCELLATION_TEXT, caller: turn.caller, metadata: {}, text: CANCELLATION_TEXT });
   }
 }
