@@ -38,9 +38,16 @@ export async function createAnswerScorer(
       const result: unknown = await (score as (answer: ScorableAnswer) => unknown)(answer);
       if (typeof result === "boolean") return { correct: result };
       const { correct, measures = {} } = Object(result) as { correct?: unknown; measures?: unknown };
-      if (typeof correct === "boolean" && isObject(measures))
+      if (
+        typeof correct === "boolean" &&
+        isObject(measures) &&
+        Object.values(measures).every(Number.isFinite)
+      )
         return { correct, measures: measures as Record<string, number> };
-      throw createUsageError(`${text} returned no score.`, "Return a boolean, or { correct, measures }.");
+      throw createUsageError(
+        `${text} returned no score.`,
+        "Return a boolean, or { correct, measures } with numbers as measures.",
+      );
     },
   };
 }

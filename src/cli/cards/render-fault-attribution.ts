@@ -2,9 +2,10 @@ import type { RecordedSample, Recording } from "../../cards/index.ts";
 import { renderJson } from "../text-writer.ts";
 
 /**
- * Renders the problems into which `--faults` injected faults, one JSON object per line, in the format of the data set
+ * Renders the problems whose message cards `--faults` changed, one JSON object per line, in the format of the data set
  * Who&When. `mistake_agent` and `mistake_step` are the role and the position in `history` of the first faulty message
- * card. Unlike annotations of people, they are exact. `faults` lists all faults of the problem.
+ * card. Unlike annotations of people, they are exact. `faults` also lists delays and the failures of calls that the role
+ * repeated.
  */
 export function renderFaultAttribution({ samples }: Recording): string {
   return samples.flatMap((sample) => renderSample(sample) ?? []).join("");
@@ -19,10 +20,12 @@ function renderSample({ id, cards, calls, score }: RecordedSample): string | und
         step: step < 0 ? undefined : step,
         turn,
         fault,
+        ...(line.wait_ms !== undefined && { is_repeated: true }),
       }));
     })
     .toSorted((a, b) => (a.step ?? cards.length) - (b.step ?? cards.length));
-  const [first] = faults;
+  // A delay, and a call that the role repeated, change no card.
+  const first = faults.find(({ fault, is_repeated }) => fault !== "slow" && !is_repeated);
   if (!first) return undefined;
   const problem = {
     question_ID: id,

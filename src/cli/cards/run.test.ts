@@ -257,6 +257,7 @@ describe("colloquy cards run", () => {
     const cwd = await createTempTestDirectoryWithFiles({
       "prompts.json": '{"answerer":"Answer like a pirate."}',
       "wrong.json": '{"pirate":"Arr"}',
+      "planner.json": '{"planner":"Plan like a pirate."}',
     });
     const server = await startFakeModelServer(answerLikeAnyRole);
     const words = ["cards", "run", "-n", "1", "--method", "cot", "--model", "m", "--out", cwd];
@@ -279,8 +280,10 @@ describe("colloquy cards run", () => {
       [["--prompts", join(cwd, "wrong.json")], "texts for planner, solver, and answerer"],
       [["--prompts", join(cwd, "none.json")], "cannot be read"],
       [["--token-budget", "500"], "--token-budget limits only the method a2a."],
+      [["--token-budget", "500", "--method", "a2a,cot"], "--token-budget has no effect on the method cot."],
       [["--budget", "money=1"], "Use the form tokens=200000,cost=2.50."],
       [["--budget", "cost=1"], "--tariff"],
+      [["--prompts", join(cwd, "planner.json")], "the run has no planner"],
     ] as const)
       expect(
         await runCliInTestProcess([...words, ...option, ...(problem.includes("server") ? [] : url)]),
@@ -290,12 +293,36 @@ describe("colloquy cards run", () => {
       });
   });
 
+  it("names a larger budget as the remedy of a run that has spent its budget", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const server = await startFakeModelServer(answerLikeAnyRole);
+    const model = ["--model", "m", "--base-url", server.baseUrl, "--budget", "tokens=1"];
+    const { code, err } = await runCliInTestProcess(["cards", "run", "-n", "2", ...model, "--out", cwd]);
+    expect(code).toBe(3);
+    expect(err).toContain("the run has spent its budget");
+    expect(err).toContain("Run the command again with --resume and a larger --budget.");
+    expect(err).not.toContain("--on-error");
+  });
+
+  it("injects no faults into the judge of the answers", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const server = await startFakeModelServer(({ prompt }) => ({
+      text: prompt.includes("INCORRECT") ? "CORRECT" : "Answer: 18",
+    }));
+    const model = ["--method", "cot", "--model", "m", "--base-url", server.baseUrl];
+    const judged = ["--faults", "wrong=1", "--scorer", "judge:j", "--json"];
+    const { out } = await runCliInTestProcess(["cards", "run", "-n", "2", ...model, ...judged, "--out", cwd]);
+    const { runs } = JSON.parse(out) as CardsRunOutput;
+    expect(runs[0]?.report.measures).toEqual({ judge_undecided: 0 });
+  });
+
   it("compares models of several servers, with a scorer of a file, in one command", async () => {
     const cwd = await createTempTestDirectoryWithFiles({
       "score.mjs":
         "export default ({ predicted, gold, question }) => ({ correct: predicted === gold, measures: { long: question.length > 9 ? 1 : 0 } });",
       "wrong.mjs": "export default () => 1;",
       "none.mjs": "export const score = 1;",
+      "text.mjs": "export default () => ({ correct: true, measures: { f1: '0.5' } });",
     });
     const [right, wrong] = [
       await startFakeModelServer(() => ({ text: "Answer: 18" })),
@@ -324,6 +351,7 @@ describe("colloquy cards run", () => {
     expect(right.requests).toHaveLength(5);
     for (const [scorer, problem] of [
       ["wrong.mjs", "returned no score"],
+      ["text.mjs", "returned no score"],
       ["none.mjs", "has no default export"],
       ["missing.mjs", "cannot be loaded"],
       ["regex", "is not a scorer"],
@@ -354,6 +382,21 @@ describe("colloquy cards run", () => {
       expect(mistake_step).toBe(steps[0]);
       expect(faults.map(({ step }) => step)).toEqual(steps);
     }
+  });
+
+  it("exports no delay as a mistake", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const words = ["cards", "run", "--model", "oracle", "-n", "3", "--run-id", "f", "--out", cwd];
+    await runCliInTestProcess([...words, "--faults", "wrong=0.4,slow=1:1"]);
+    const file = join(cwd, "f.cards.jsonl");
+    const { out } = await runCliInTestProcess(["cards", "export", file, "--to", "who-and-when"]);
+    const problems = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as FaultyProblem);
+    const wrong = readRecording(file).calls.filter(({ line }) => line.injected_faults?.includes("wrong"));
+    expect(wrong.length).toBeGreaterThan(0);
+    expect(problems.map(({ mistake_reason }) => mistake_reason)).toEqual(problems.map(() => "wrong"));
   });
 
   it("exports a log for Inspect AI with the same counts, scores, and tokens", async () => {

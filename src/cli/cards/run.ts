@@ -42,9 +42,11 @@ export function createCardsRunCommand(context: CliContext): Command {
     const scorer =
       options.scorer === undefined
         ? undefined
-        : await createAnswerScorer(options.scorer, (name) =>
-            createRoleModel(name, readModelSource(options, dataset, context.env)),
-          );
+        : await createAnswerScorer(options.scorer, (name) => {
+            // Faults of the judge would change the scores of right answers.
+            const { faults: _ofRoles, ...source } = readModelSource(options, dataset, context.env);
+            return createRoleModel(name, source);
+          });
     const outcomes: ExperimentOutcomeWithReport[] = [];
     const { repeat, seed = repeat > 1 ? 1 : undefined } = options;
     const repetitions = models.flatMap((model, position) =>
@@ -101,6 +103,18 @@ async function createRoleModels(
   const { plannerModel = model, solverModel = model, planner: plannerUrl, solver: solverUrl } = options;
   if (options.tokenBudget !== undefined && !options.method.includes("a2a"))
     throw createUsageError("--token-budget limits only the method a2a.", "--max-tokens <count>");
+  const single = options.method.find((method) => method !== "a2a");
+  if (options.tokenBudget !== undefined && single !== undefined)
+    throw createUsageError(
+      `--token-budget has no effect on the method ${single}.`,
+      "Run the methods one by one, and compare their records with colloquy cards compare.",
+    );
+  const prompts = Object.keys(options.prompts ?? {});
+  if (prompts.length > 0 && !prompts.some((role) => hasRole(role, options.method)))
+    throw createUsageError(
+      `The prompts have no effect, because the run has no ${prompts.join(" and no ")}.`,
+      "Name a role of the method: planner and solver for a2a, or answerer for other methods.",
+    );
   const source = readModelSource(options, dataset, env);
   const usesPlanner = options.method.includes("a2a") && plannerUrl === undefined;
   const isMissing =
@@ -116,6 +130,10 @@ async function createRoleModels(
       ? planner
       : await createRoleModel(solverModel, source);
   return { ...(planner && { planner }), ...(solver && { solver }) };
+}
+
+function hasRole(role: string, methods: readonly string[]): boolean {
+  return methods.some((method) => (method === "a2a") === (role !== "answerer"));
 }
 
 function readModelSource(
@@ -298,12 +316,15 @@ function assertExperimentsSucceeded(outcomes: readonly ExperimentOutcomeWithRepo
     const ids = failedSamples.flatMap(({ sampleId, recordedAs }) => (recordedAs ? [] : [sampleId]));
     const listed = ids.length > 0 ? ` (${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""})` : "";
     const isMisconfigured = /\b(?:401|402|403|404)\b/.test(failureReason);
+    const remedy = failureReason.startsWith("the run has spent its budget")
+      ? "Run the command again with --resume and a larger --budget."
+      : isMisconfigured
+        ? "Correct the name of the model, the API key, or the URL, and run the command again with --resume."
+        : "Run the same command again with --resume. If the error stays, add --on-error wrong or --on-error skip.";
     throw new CliError(
       "A2ACLI_ERR_UNREACHABLE",
       `Some problems of ${runId}${listed} have no verdict: ${failureReason}`,
-      isMisconfigured
-        ? "Correct the name of the model, the API key, or the URL, and run the command again with --resume."
-        : "Run the same command again with --resume. If the error stays, add --on-error wrong or --on-error skip.",
+      remedy,
     );
   }
   if (outcomes.some(({ status }) => status === "interrupted")) throw new ExitCodeError(130);
