@@ -43,7 +43,7 @@ const OPERATION_SUITE: TestInfo["suite"] = { id: "any-agent", name: "Operations 
 export async function judgeConformance(options: ConformanceOptions): Promise<readonly BindingReport[]> {
   const { url, token, corpus, only } = options;
   const found = await findCard(url, token === undefined ? {} : { auth: { bearer: token } });
-  const baseUrl = found.url.replace(/\/\.well-known\/.*$/, "");
+  const baseUrl = found.url.split("/.well-known/", 1)[0] ?? found.url;
   const isSelected = ({ id }: { readonly id: string }): boolean => !only || only.includes(id);
   const offered = found.card.supportedInterfaces;
   const reports: BindingReport[] = [];

@@ -67,10 +67,10 @@ export interface Scope {
  */
 export function substitute(value: unknown, scope: Scope): unknown {
   if (typeof value === "string") {
-    const whole = /^\{\{\s*([^{}]+?)\s*\}\}$/.exec(value);
-    if (whole) return resolveReference(whole[1] ?? "", scope);
-    return value.replaceAll(/\{\{\s*([^{}]+?)\s*\}\}/g, (_reference, name: string) =>
-      String(resolveReference(name, scope)),
+    const whole = /^\{\{([^{}]+)\}\}$/.exec(value);
+    if (whole) return resolveReference((whole[1] ?? "").trim(), scope);
+    return value.replaceAll(/\{\{([^{}]+)\}\}/g, (_reference, name: string) =>
+      String(resolveReference(name.trim(), scope)),
     );
   }
   if (Array.isArray(value)) return value.map((element) => substitute(element, scope));
@@ -103,10 +103,10 @@ export function evaluateCondition(condition: string, response: unknown): boolean
     const actual = readPath(response, list[1] ?? "");
     return (list[2] ?? "").split(",").some((literal) => actual === parseLiteral(literal));
   }
-  const comparison = /^\s*([^\s=!]+)\s*(==|!=)\s*(.+?)\s*$/.exec(condition);
+  const comparison = /^([^=!]+)(==|!=)(.+)$/.exec(condition);
   if (!comparison) throw new ExpressionError(`Cannot parse the condition ${JSON.stringify(condition)}.`);
   const [, path = "", operator, literal = ""] = comparison;
-  const actual = readPath(response, path);
+  const actual = readPath(response, path.trim());
   return actual !== MISSING && (actual === parseLiteral(literal)) === (operator === "==");
 }
 

@@ -114,9 +114,9 @@ async function supplement(test: ActsTest, run: TestRun): Promise<void> {
   const check = SUPPLEMENTS[test.id];
   if (check === "steps") return;
   if (typeof check === "function") return await check(run);
-  const demand = /Runner (?:MUST|SHOULD) [^.]*\./.exec(test.description ?? "")?.[0];
+  const demand = test.description?.split(".").find((sentence) => /Runner (?:MUST|SHOULD) /.test(sentence));
   if (check !== undefined) throw new NotVerified(check);
-  if (demand !== undefined) throw new NotVerified(`The steps do not check this demand: ${demand}`);
+  if (demand !== undefined) throw new NotVerified(`The steps do not check this demand: ${demand.trim()}.`);
 }
 
 function findObstacle(test: ActsTest, context: TestContext): Outcome | undefined {
