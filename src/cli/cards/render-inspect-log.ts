@@ -98,7 +98,7 @@ function listMetrics(scored: readonly RecordedSample[]): { name: string; metrics
       name,
       metrics: toMetric(
         "mean",
-        scores.map(({ measures }) => measures?.[name] ?? 0),
+        scores.flatMap(({ measures }) => measures?.[name] ?? []),
       ),
     })),
   ];

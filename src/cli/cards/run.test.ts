@@ -384,6 +384,19 @@ describe("colloquy cards run", () => {
     }
   });
 
+  it("exports the mean of a measure over the problems with the measure", async () => {
+    const code =
+      "export default ({ gold }) => ({ correct: true, measures: gold === '18' ? { short: 1 } : {} });";
+    const cwd = await createTempTestDirectoryWithFiles({ "score.mjs": code });
+    const words = ["cards", "run", "--model", "oracle", "-n", "2", "--run-id", "m", "--out", cwd];
+    await runCliInTestProcess([...words, "--scorer", join(cwd, "score.mjs")]);
+    const file = join(cwd, "m.cards.jsonl");
+    const { out } = await runCliInTestProcess(["cards", "export", file, "--to", "inspect"]);
+    expect(JSON.parse(out)).toMatchObject({
+      results: { scores: [{ name: "answer" }, { name: "short", metrics: { mean: { value: 1 } } }] },
+    });
+  });
+
   it("exports no delay as a mistake", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
     const words = ["cards", "run", "--model", "oracle", "-n", "3", "--run-id", "f", "--out", cwd];
