@@ -56,7 +56,11 @@ export function createConformanceCommand(context: CliContext): Command {
       ),
     )
     .option("--only <id...>", "run only these tests")
-    .option("--message <text>", "the message that the agent receives, twice per binding", "Hello")
+    .option(
+      "--message <text>",
+      "the message that the agent receives, about three times per binding and version",
+      "Hello",
+    )
     .option("--behaviors <file>", "texts of ACTS that a test agent understands (YAML), or all")
     .option("--expected-failures <file>", "JSON list of known failures: test, bindings, outcome, reason")
     .option("--markdown", "print Markdown")
@@ -67,7 +71,7 @@ export function createConformanceCommand(context: CliContext): Command {
       "after",
       `
 A test has passed, failed, or is not verified. A test that is not verified proves nothing. The agent receives small
-messages: two for each binding and version that its card names.
+messages: about three for each binding and version that its card names, and more with --behaviors.
 
 Exit codes: 0 if no test of the level must failed, 1 if one failed or an expectation is wrong, 2 for a wrong command
 line, 3 if the agent was not reached.
