@@ -64,6 +64,14 @@ describe("init", () => {
     expect(files).toEqual(expect.arrayContaining(["colloquy.db", "dev.db"]));
   });
 
+  it("explains the project in a README, and keeps a README that exists", async () => {
+    const cwd = await createProject();
+    expect(await readFile(join(cwd, "README.md"), "utf8")).toMatch(/^# weather-man\n[^]*npm run dev/);
+    const other = await createTempTestDirectoryWithFiles({ "README.md": "# Mine\n" });
+    expect((await runCliInTestProcess(["init", "."], { cwd: other })).code).toBe(0);
+    expect(await readFile(join(other, "README.md"), "utf8")).toBe("# Mine\n");
+  });
+
   it("depends on the running copy, and prints the next command", async () => {
     const parent = await createTempTestDirectoryWithFiles({});
     const { out, err } = await runCliInTestProcess(["init", "my agent", "--name", "My Agent"], {

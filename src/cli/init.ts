@@ -43,6 +43,8 @@ async function runInit(
     template === undefined
       ? buildProjectFiles(projectName, dependency)
       : buildTemplateFiles(template, projectName, dependency);
+  // A folder of a new repository often has a README.
+  if (existsSync(join(root, "README.md"))) delete files["README.md"];
   const existing = Object.keys(files).filter((file) => existsSync(join(root, file)));
   if (existing.length > 0) {
     const message = `${root} already has ${existing.join(", ")}. Nothing was overwritten.`;

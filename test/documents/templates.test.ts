@@ -18,6 +18,7 @@ describe("the templates of colloquy init", () => {
     expect({ name, colloquy: dependencies["colloquy"] }).toEqual({ name: "my-app", colloquy: "^1.2.3" });
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["dev", "start", "check"]));
     expect(files).toHaveProperty([".gitignore"]);
+    expect(files["README.md"]).toMatch(/^# my-app\n/);
     expect(files).toHaveProperty(["agent.ts"]);
     expect(files).toHaveProperty(["tsconfig.json"]);
     for (const [file, text] of Object.entries(files)) {

@@ -1,3 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { getPackageFolder } from "../package-version.ts";
+
 /**
  * Returns the files of a minimal agent project by file path. `dependency` is the version range or the address
  * of Colloquy in package.json.
@@ -49,6 +53,10 @@ export default agent(
 );
 `,
     ".gitignore": "node_modules/\n.colloquy/\n.env\n",
+    "README.md": readFileSync(
+      join(getPackageFolder(), "templates/shared-project/README.md"),
+      "utf8",
+    ).replaceAll("__NAME__", name),
   };
 }
 
