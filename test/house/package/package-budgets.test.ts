@@ -50,11 +50,11 @@ describe("the built package", () => {
     expect(await countModulesOfCommand(folder, args)).toBeLessThanOrEqual(maxFiles);
   });
 
-  it("has at most 290 files and 5 MB", async () => {
+  it("has at most 300 files and 5 MB", async () => {
     const npm = process.platform === "win32" ? "npm.cmd" : "npm";
     const { stdout } = await run(npm, ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: folder });
     const [packed] = JSON.parse(stdout) as [{ files: unknown[]; unpackedSize: number }];
-    expect(packed.files.length).toBeLessThanOrEqual(290);
+    expect(packed.files.length).toBeLessThanOrEqual(300);
     expect(packed.unpackedSize).toBeLessThanOrEqual(5_000_000);
   });
 
