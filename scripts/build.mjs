@@ -102,7 +102,9 @@ function nameChunks() {
 
   /** @type {Map<string, string>} */
   const names = new Map();
-  const shared = [...startsByModule].filter(([, { length }]) => length > 1);
+  // A bundler for browsers keeps all of a file that is loaded later.
+  const later = new Set(lazyStarts.filter((id) => portable.has(id)));
+  const shared = [...startsByModule].filter(([id, { length }]) => length > 1 && !later.has(id));
   return new Map(
     shared.map(([id, ids]) => {
       const loading = new Set(ids.flatMap((start) => findProgram(start) ?? []));
