@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../agents/adapters/index.ts";
@@ -15,6 +17,10 @@ beforeAll(async () => {
   ({ url } = await server.listen());
 });
 afterAll(() => server.close());
+
+interface AgentCardJson {
+  supportedInterfaces: Record<string, unknown>[];
+}
 
 const FAILING = ["ANY-SEND-SHAPE", "ANY-CARD-SIGNATURE", "CORE-SEND-001"];
 
@@ -50,5 +56,56 @@ describe("colloquy conformance", () => {
     expect((await run(url, ...only, "--expected-failures", "known.json")).code).toBe(1);
     expect((await run(url, "--only", "NO-TEST")).code).toBe(2);
     expect((await run("http://127.0.0.1:1", ...only)).code).toBe(3);
+  });
+
+  it("fails if nothing of a binding is verified, and for an expectation of a test that does not exist", async () => {
+    const none = await runCliInTestProcess(["conformance", url, "--binding", "grpc"]);
+    expect(none.out).toContain("Nothing of grpc 1.0 is verified");
+    expect(none.code).toBe(1);
+    const entry = { test: "ANY-TYPO", bindings: ["jsonrpc"], outcome: "failed", reason: "known" };
+    const cwd = await createTempTestDirectoryWithFiles({
+      "known.json": JSON.stringify([entry]),
+      "wrong.json": JSON.stringify([{ ...entry, outcome: "fails" }]),
+    });
+    const words = ["conformance", url, "--binding", "jsonrpc", "--expected-failures"];
+    const unknown = await runCliInTestProcess([...words, "known.json"], { cwd });
+    expect(unknown.out).toContain("ANY-TYPO");
+    expect(unknown.code).toBe(1);
+    expect((await runCliInTestProcess([...words, "wrong.json"], { cwd })).code).toBe(2);
+  });
+
+  it("sends the token only to the host and port of the card, and goes on after a broken response [SEC-68]", async () => {
+    const received: (string | undefined)[] = [];
+    const other = createHttpServer((request, response) => {
+      received.push(request.headers.authorization);
+      // The body is shorter than announced.
+      response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+      response.write("{", () => response.destroy());
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as AgentCardJson;
+    const [first] = card.supportedInterfaces;
+    card.supportedInterfaces = [{ ...first, url: `http://127.0.0.1:${port}/`, protocolBinding: "JSONRPC" }];
+    const cards = createHttpServer((_, response) => void response.end(JSON.stringify(card)));
+    await new Promise<void>((resolve) => cards.listen(0, "127.0.0.1", resolve));
+    const cardUrl = `http://127.0.0.1:${(cards.address() as AddressInfo).port}`;
+    const words = [
+      "conformance",
+      cardUrl,
+      "--bearer",
+      "SECRET",
+      "--markdown",
+      "--only",
+      "ANY-SEND-SHAPE",
+      "ANY-GET-UNKNOWN",
+    ];
+    const { code, out } = await runCliInTestProcess(words);
+    other.close();
+    cards.close();
+    expect(received.length).toBeGreaterThan(0);
+    expect(received.every((authorization) => authorization === undefined)).toBe(true);
+    expect(out).toContain("The response ended early");
+    expect(code).toBe(1);
   });
 });

@@ -7,6 +7,7 @@ import {
   BINDINGS,
   count,
   createJsonReport,
+  findUnknownExceptions,
   formatBinding,
   judgeConformance,
   LEVELS,
@@ -71,10 +72,11 @@ export function createConformanceCommand(context: CliContext): Command {
       "after",
       `
 A test has passed, failed, or is not verified. A test that is not verified proves nothing. The agent receives small
-messages: about three for each binding and version that its card names, and more with --behaviors.
+messages: about three for each binding and version that its card names, more with --behaviors, and more if it accepts
+invalid requests.
 
-Exit codes: 0 if no test of the level must failed, 1 if one failed or an expectation is wrong, 2 for a wrong command
-line, 3 if the agent was not reached.
+Exit codes: 0 if no test of the level must failed, 1 if one failed, an expectation is wrong, or nothing of a binding is
+verified, 2 for a wrong command line, 3 if the agent was not reached.
 
 Examples:
   colloquy conformance http://localhost:4120
@@ -126,7 +128,11 @@ async function runConformance(
         "Check --only, --binding, and the interfaces of the card.",
       );
     await writeReports(run, options, cwd);
-    const problems = listProblems(run);
+    const known = [...corpus.tests, ...reports.flatMap(({ results }) => results.map(({ test }) => test))];
+    const problems = [
+      ...listProblems(run),
+      ...(options.only === undefined ? findUnknownExceptions(expected, known) : []),
+    ];
     if (options.output === "json") {
       const sdk = { name: url, version: "unknown" };
       new OutputWriter(streams, "json").writeJson({
@@ -188,9 +194,9 @@ function renderText(run: JudgedRun, problems: readonly string[]): string {
   }
   const verdict =
     problems.length === 0
-      ? "No test of the level must failed."
-      : `${problems.length} tests of the level must failed, or expectations are wrong.`;
-  return `${[...lines, "", verdict].join("\n")}\n`;
+      ? ["No test of the level must failed."]
+      : [...problems, `${problems.length} problems. The exit code is 1.`];
+  return `${[...lines, "", ...verdict].join("\n")}\n`;
 }
 
 function parseYaml(text: string): unknown {
@@ -224,6 +230,7 @@ async function readExpectedFailures(file: string): Promise<readonly ExpectedExce
 }
 
 function isEntry(entry: unknown): entry is ExpectedException {
-  const { test, bindings, reason } = (entry ?? {}) as Partial<Record<string, unknown>>;
-  return typeof test === "string" && Array.isArray(bindings) && typeof reason === "string";
+  const { test, bindings, outcome, reason } = (entry ?? {}) as Partial<Record<string, unknown>>;
+  const isOutcome = outcome === "failed" || outcome === "not verified";
+  return typeof test === "string" && Array.isArray(bindings) && isOutcome && typeof reason === "string";
 }

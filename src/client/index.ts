@@ -13,5 +13,5 @@ export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-
 export type { CallOptions } from "./transport/transport.ts";
 export { untilAborted } from "./http/abortable-waits.ts";
 export type { ClientTimeouts } from "./timeouts.ts";
-export type { TrustedOrigins } from "./trusted-origins.ts";
+export { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } from "./trusted-origins.ts";
 export { parseGrpcAddress } from "./transport/parse-grpc-address.ts";

@@ -1,3 +1,4 @@
+import { replaceControlCharacters } from "../../protocol/index.ts";
 import type { TestResult } from "./acts/run-test.ts";
 import { count, findUnexpected, LEVELS, type BindingReport, type ExpectedException } from "./report.ts";
 
@@ -27,9 +28,16 @@ export function listFindings({ reports, expected }: JudgedRun): readonly Finding
   return findings.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Returns why a run is no success: failures of level must without an expectation, and wrong expectations. */
+/**
+ * Returns why a run is no success: failures of level must without an expectation, wrong expectations, and bindings of
+ * which no test has a result.
+ */
 export function listProblems({ reports, expected }: JudgedRun): readonly string[] {
   return reports.flatMap((report) => {
+    if (report.results.every(({ outcome }) => outcome === "not verified"))
+      return [
+        `Nothing of ${formatBinding(report)} is verified: ${report.results[0]?.reason ?? "no test ran"}`,
+      ];
     const judged = report.results.filter(({ test, outcome }) => {
       const entry = expected.find(
         ({ test: id, bindings }) => id === test.id && bindings.includes(report.binding),
@@ -68,8 +76,11 @@ export function renderMarkdown(run: JudgedRun): string {
       "",
       `## ${test.id} on ${formatBinding(report)} (${test.level}${isExpected ? ", expected" : ""})`,
     );
-    lines.push("", formatRule(result), "", reason);
-    if (exchanges.length > 0) lines.push("", ...exchanges.map((text) => `    ${text.replaceAll("\n", " ")}`));
+    // The agent chooses these texts. An indented block shows them as they are.
+    const block = [reason, ...exchanges].map(
+      (text) => `    ${replaceControlCharacters(text).replaceAll("\n", " ")}`,
+    );
+    lines.push("", formatRule(result), "", ...block);
     if (test.hint !== undefined) lines.push("", `Hint: ${test.hint}`);
   }
   return `${lines.join("\n")}\n`;
@@ -112,11 +123,11 @@ export function renderSarif(run: JudgedRun, toolVersion: string): string {
 }
 
 /** Renders a badge for a README as SVG. */
-export function renderBadge({ reports }: JudgedRun): string {
-  const results = reports.flatMap((report) => report.results);
+export function renderBadge(run: JudgedRun): string {
+  const results = run.reports.flatMap((report) => report.results);
   const { passed, failed, notVerified } = count(results, "must");
   const text = failed > 0 ? `${failed} must failed` : `${passed} must passed, ${notVerified} not verified`;
-  const color = failed > 0 ? "#c0392b" : "#2e7d32";
+  const color = listProblems(run).length > 0 ? "#c0392b" : "#2e7d32";
   const [left, right] = [40, text.length * 6.5 + 16];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="A2A: ${text}">
 <rect width="${left}" height="20" fill="#444"/><rect x="${left}" width="${right}" height="20" fill="${color}"/>

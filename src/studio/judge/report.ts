@@ -97,7 +97,7 @@ function formatTally({ total, passed, failed, notVerified }: Tally): string {
 
 /** Creates the JSON report of ACTS §13. A test that is not verified has the result `skip`. */
 export function createJsonReport(
-  { binding, results }: BindingReport,
+  { binding, version, results }: BindingReport,
   { actsVersion, specVersion }: Pick<Corpus, "actsVersion" | "specVersion">,
   sdk: { readonly name: string; readonly version: string },
 ): object {
@@ -108,7 +108,7 @@ export function createJsonReport(
   const suites = Map.groupBy(results, ({ test }) => test.suite.id);
   return {
     acts_version: actsVersion,
-    spec_version: specVersion,
+    spec_version: version ?? specVersion,
     generated_at: new Date().toISOString(),
     sdk: { ...sdk, language: "typescript" },
     transport: binding,

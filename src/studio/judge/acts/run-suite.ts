@@ -1,3 +1,4 @@
+import { findUntrustedOriginError, getInterfaceOrigin } from "../../../client/index.ts";
 import { appliesTo, type ActsTest, type Binding, type Corpus, type JsonMap } from "./corpus.ts";
 import { readAllPaths, readPath } from "./expressions.ts";
 import { createJsonRpcTransport, createRestTransport, fetchAgentCard } from "./http-transport.ts";
@@ -66,8 +67,8 @@ export async function createTestContext(
   const url = card && findInterfaceUrl(card, binding, specVersion);
   if (card && url === undefined) return undefined;
   const transport = url === undefined ? undefined : await createTransport(binding, url);
-  // The card may name any host, and only the host of the card may receive the token.
-  const isTrusted = url === undefined || getHost(url) === getHost(baseUrl);
+  // The card may name any server, and only the server of the card may receive the token.
+  const isTrusted = url === undefined || isServerOfCard(url, binding, baseUrl);
   return {
     ...server,
     token: isTrusted ? token : undefined,
@@ -79,8 +80,15 @@ export async function createTestContext(
   };
 }
 
-function getHost(address: string): string | undefined {
-  return URL.parse(/^\w+:\/\//.test(address) ? address : `grpc://${address}`)?.hostname;
+/** Returns true if an interface has the host and port of the card, and does not change from HTTPS to HTTP. */
+function isServerOfCard(url: string, binding: Binding, cardUrl: string): boolean {
+  try {
+    const agentInterface = { url, protocolBinding: BINDING_NAMES[binding], protocolVersion: "1.0" };
+    if (findUntrustedOriginError(agentInterface, cardUrl, [])) return false;
+    return !cardUrl.startsWith("https:") || getInterfaceOrigin(agentInterface).startsWith("https:");
+  } catch {
+    return false;
+  }
 }
 
 /** Names of the bindings in agent cards. */

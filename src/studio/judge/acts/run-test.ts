@@ -73,7 +73,7 @@ async function determineOutcome(test: ActsTest, context: TestContext): Promise<O
   };
   const run: TestRun = { context, scope, webhookUrl, exchanges: [] };
   let current: string | undefined;
-  const outcome = await toOutcome(test.id, run, async () => {
+  const outcome = await toOutcome(run, async () => {
     for (const step of test.steps) {
       current = step.id;
       await runStep(step, run);
@@ -90,7 +90,6 @@ const REPORTED_EXCHANGES = 3;
 
 /** Runs the checks of a test, and converts what they throw to an outcome. */
 export async function toOutcome(
-  id: string,
   run: Pick<TestRun, "exchanges">,
   work: () => Promise<void>,
 ): Promise<Outcome> {
@@ -105,8 +104,22 @@ export async function toOutcome(
       return { outcome: "not verified", reason };
     if (error instanceof TestFailure || error instanceof ResponseError)
       return { outcome: "failed", reason, exchanges };
-    throw new Error(`The runner failed in ${id}.`, { cause: error });
+    if (isBrokenExchange(error))
+      return {
+        outcome: "failed",
+        reason: `The response ended early, or took too long: ${reason}`,
+        exchanges,
+      };
+    // An error of the runner says nothing about the server, and must not hide the other results.
+    return { outcome: "not verified", reason: `The runner failed: ${reason}`, exchanges };
   }
+}
+
+/** Returns true for an error of `fetch` after the start of a response, and for the end of a time limit. */
+function isBrokenExchange(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isOfFetch = error instanceof TypeError && /^(?:terminated|fetch failed)$/.test(error.message);
+  return isOfFetch || error.name === "TimeoutError" || error.name === "AbortError";
 }
 
 /** Checks what the description of a test demands of the runner, beyond the steps. */

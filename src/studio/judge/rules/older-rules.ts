@@ -173,7 +173,7 @@ export async function runOlderRules(options: OlderRuleOptions): Promise<TestResu
     if (!isSelected(rule) || rule.bindings?.includes(binding) === false) continue;
     const exchanges: string[] = [];
     const start = performance.now();
-    const outcome = await toOutcome(rule.id, { exchanges }, async () => {
+    const outcome = await toOutcome({ exchanges }, async () => {
       if (client instanceof Error) throw new NotVerified(`The client cannot connect: ${client.message}`);
       try {
         await rule.check(createProbe(client, options, exchanges));

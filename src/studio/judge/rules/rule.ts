@@ -99,7 +99,7 @@ export async function runRule(
     webhookUrl: undefined,
     exchanges: [],
   };
-  const outcome = await toOutcome(rule.id, run, async () => {
+  const outcome = await toOutcome(run, async () => {
     if (!context.card || !context.transport) throw new NotVerified("The agent card is not available.");
     await rule.check(createProbe(run, context.card, shared));
   });
