@@ -101,10 +101,13 @@ describe("colloquy conformance", () => {
       "ANY-GET-UNKNOWN",
     ];
     const { code, out } = await runCliInTestProcess(words);
+    const untrusted = received.splice(0);
+    await runCliInTestProcess([...words, "--trust-origin", `http://127.0.0.1:${port}`]);
     other.close();
     cards.close();
-    expect(received.length).toBeGreaterThan(0);
-    expect(received.every((authorization) => authorization === undefined)).toBe(true);
+    expect(received).toContain("Bearer SECRET");
+    expect(untrusted.length).toBeGreaterThan(0);
+    expect(untrusted.every((authorization) => authorization === undefined)).toBe(true);
     expect(out).toContain("The response ended early");
     expect(code).toBe(1);
   });

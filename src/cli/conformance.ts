@@ -34,6 +34,7 @@ import { renderJunitReport, type JunitCase } from "./test/junit-report.ts";
 interface ConformanceCommandOptions {
   output: OutputFormat;
   bearer?: string;
+  trustOrigin?: string[];
   binding?: Binding[];
   only?: string[];
   message: string;
@@ -51,6 +52,7 @@ export function createConformanceCommand(context: CliContext): Command {
     .argument("<agent>", "a host, or the URL of the agent or of its card")
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .addOption(new Option("--bearer <token>", "bearer token to authenticate with").env("A2ACLI_BEARER"))
+    .option("--trust-origin <url...>", "also send the token to this origin if the card names it")
     .addOption(
       new Option("--binding <binding...>", "check only these bindings (default: those of the card)").choices(
         BINDINGS,
@@ -111,6 +113,7 @@ async function runConformance(
       webhooks,
       message: options.message,
       token: options.bearer,
+      trustedOrigins: options.trustOrigin,
       bindings: options.binding,
       only: options.only,
       onResult(result, report) {

@@ -23,6 +23,7 @@ export interface ConformanceOptions {
   readonly bindings?: readonly Binding[] | undefined;
   /** Bearer token for all requests. */
   readonly token?: string | undefined;
+  readonly trustedOrigins?: ServerUnderTest["trustedOrigins"];
   /** Texts of ACTS that the agent understands. Default: none, and tests that need them are not verified. */
   readonly behaviors?: ServerUnderTest["behaviors"];
   readonly webhooks?: ServerUnderTest["webhooks"];
@@ -55,6 +56,7 @@ export async function judgeConformance(options: ConformanceOptions): Promise<rea
     const server: ServerUnderTest = {
       baseUrl,
       token,
+      trustedOrigins: options.trustedOrigins,
       behaviors: options.behaviors,
       webhooks: options.webhooks,
       onResult: (result) => options.onResult?.(result, report),

@@ -1,4 +1,4 @@
-import { findUntrustedOriginError, getInterfaceOrigin } from "../../../client/index.ts";
+import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } from "../../../client/index.ts";
 import { appliesTo, type ActsTest, type Binding, type Corpus, type JsonMap } from "./corpus.ts";
 import { readAllPaths, readPath } from "./expressions.ts";
 import { createJsonRpcTransport, createRestTransport, fetchAgentCard } from "./http-transport.ts";
@@ -20,6 +20,8 @@ export const VALID_TOKEN = "itk-valid-token";
 export interface ServerUnderTest {
   readonly baseUrl: string;
   readonly token: string | undefined;
+  /** Origins that may receive the token besides the host and port of the card. Default: none. */
+  readonly trustedOrigins?: TrustedOrigins | undefined;
   readonly behaviors: TestContext["behaviors"];
   readonly webhooks: WebhookReceiver | undefined;
   /** Called after each test. */
@@ -68,7 +70,7 @@ export async function createTestContext(
   if (card && url === undefined) return undefined;
   const transport = url === undefined ? undefined : await createTransport(binding, url);
   // The card may name any server, and only the server of the card may receive the token.
-  const isTrusted = url === undefined || isServerOfCard(url, binding, baseUrl);
+  const isTrusted = url === undefined || isTrustedInterface(url, binding, server);
   return {
     ...server,
     token: isTrusted ? token : undefined,
@@ -80,11 +82,15 @@ export async function createTestContext(
   };
 }
 
-/** Returns true if an interface has the host and port of the card, and does not change from HTTPS to HTTP. */
-function isServerOfCard(url: string, binding: Binding, cardUrl: string): boolean {
+/** Returns true if an interface may receive the token. A change from HTTPS to HTTP makes it untrusted. */
+function isTrustedInterface(
+  url: string,
+  binding: Binding,
+  { baseUrl: cardUrl, trustedOrigins = [] }: ServerUnderTest,
+): boolean {
   try {
     const agentInterface = { url, protocolBinding: BINDING_NAMES[binding], protocolVersion: "1.0" };
-    if (findUntrustedOriginError(agentInterface, cardUrl, [])) return false;
+    if (findUntrustedOriginError(agentInterface, cardUrl, trustedOrigins)) return false;
     return !cardUrl.startsWith("https:") || getInterfaceOrigin(agentInterface).startsWith("https:");
   } catch {
     return false;

@@ -1,4 +1,9 @@
-import { connect, type A2AClient, type ClientBindingName } from "../../../client/index.ts";
+import {
+  connect,
+  type A2AClient,
+  type ClientBindingName,
+  type TrustedOrigins,
+} from "../../../client/index.ts";
 import { A2AError, type ErrorReason, type StreamResponse } from "../../../protocol/index.ts";
 import type { Binding } from "../acts/corpus.ts";
 import { MISSING, readPath } from "../acts/expressions.ts";
@@ -13,6 +18,7 @@ interface OlderRuleOptions {
   readonly url: string;
   readonly binding: Binding;
   readonly token?: string | undefined;
+  readonly trustedOrigins?: TrustedOrigins | undefined;
   readonly message: string;
   readonly isSelected: (rule: { readonly id: string }) => boolean;
   readonly onResult: (result: TestResult) => void;
@@ -165,6 +171,7 @@ export async function runOlderRules(options: OlderRuleOptions): Promise<TestResu
       peerLeniency: "none",
       timeouts: { callMs: TIME_LIMIT_MS, sendMs: TIME_LIMIT_MS },
       ...(token === undefined ? {} : { auth: { bearer: token } }),
+      ...(options.trustedOrigins && { trustedOrigins: options.trustedOrigins }),
     });
   } catch (error) {
     client = error instanceof Error ? error : new Error(String(error));
