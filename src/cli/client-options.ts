@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { ClientBindingName } from "../client/index.ts";
-import type { JsonObject } from "../protocol/index.ts";
+import { isObject, type JsonObject, parseJsonOrUndefined } from "../protocol/index.ts";
 import type { OutputFormat } from "./output-writer.ts";
 
 /** Options shared by all commands that contact an agent. */
@@ -167,12 +167,8 @@ export function parseCount(text: string): number {
 }
 
 export function parseJsonObject(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  } catch {
-    // The error below covers invalid JSON, too.
-  }
+  const value = parseJsonOrUndefined(text);
+  if (isObject(value)) return value;
   throw new InvalidArgumentError(`It must be a JSON object, for example '{"key":"value"}'.`);
 }
 

@@ -74,7 +74,7 @@ describe("colloquy conformance", () => {
     expect((await runCliInTestProcess([...words, "wrong.json"], { cwd })).code).toBe(2);
   });
 
-  it("sends the token only to the host and port of the card, and goes on after a broken response", async () => {
+  it("sends the token only to the host and port of the card, and continues after a broken response", async () => {
     const received: (string | undefined)[] = [];
     const other = createHttpServer((request, response) => {
       received.push(request.headers.authorization);

@@ -2,7 +2,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Command, Option } from "commander";
-import { CORE_SCHEMA, load } from "js-yaml";
 import {
   BINDINGS,
   count,
@@ -29,6 +28,7 @@ import { createOutputOption } from "./client-options.ts";
 import { ExitCodeError } from "./exit-code-error.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
 import { getPackageFolder, readPackageVersion } from "./package-version.ts";
+import { parseYaml } from "./parse-yaml.ts";
 import { renderJunitReport, type JunitCase } from "./test/junit-report.ts";
 
 interface ConformanceCommandOptions {
@@ -200,10 +200,6 @@ function renderText(run: JudgedRun, problems: readonly string[]): string {
       ? ["No test of the level must failed."]
       : [...problems, `${problems.length} problems. The exit code is 1.`];
   return `${[...lines, "", ...verdict].join("\n")}\n`;
-}
-
-function parseYaml(text: string): unknown {
-  return load(text, { schema: CORE_SCHEMA });
 }
 
 async function readBehaviors(

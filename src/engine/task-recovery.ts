@@ -8,7 +8,7 @@ import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
 import type { TaskCancellation } from "./task-feed.ts";
 import type { AppendRefusal, LogAppend, TaskStore, ClaimedTask, TaskLease, TurnStore } from "./task-store.ts";
 
-/** Number of tasks that one claim returns and that the service recovers concurrently. */
+/** Number of tasks that one claim returns, and that the service recovers or releases concurrently. */
 const MAX_TASKS_PER_CLAIM = 256;
 const FIRST_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 1000;
@@ -159,7 +159,7 @@ export class TaskRecovery {
     const failed: LeaseToRelease[] = [];
     let failure: unknown;
     while (this.#leasesToRelease.length > 0) {
-      const releases = this.#leasesToRelease.splice(0).map((entry) =>
+      const releases = this.#leasesToRelease.splice(0, MAX_TASKS_PER_CLAIM).map((entry) =>
         this.#release(entry).catch((error: unknown) => {
           failed.push(entry);
           failure = error;

@@ -49,7 +49,7 @@
  * - violation: a problem in one field of a request, reported with the path of the field.
  */
 export * from "./public.ts";
-export { isObject, isSameJson, estimateJsonSize } from "./json.ts";
+export { estimateJsonSize, isObject, isSameJson, parseJsonOrUndefined } from "./json.ts";
 export { isPlainTextPart } from "./message.ts";
 
 export {

@@ -9,6 +9,15 @@ export function isObject(json: unknown): json is JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
+/** Parses JSON text, or returns `undefined` if the text is not valid JSON. */
+export function parseJsonOrUndefined(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns true if two JSON values are equal. The order of the members of an object has no meaning. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;

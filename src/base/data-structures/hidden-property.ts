@@ -1,5 +1,6 @@
 /**
- * A property of objects that only the code with the `HiddenProperty` finds. Copies and JSON texts of the objects do not contain the property.
+ * A property of objects that only the code with the `HiddenProperty` finds. Copies and JSON texts of the objects do not
+ * contain the property.
  *
  * A `WeakMap` has the same purpose, but once it is in V8's old generation, every minor garbage collection keeps its
  * values, with all objects that they reference.

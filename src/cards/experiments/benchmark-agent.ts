@@ -5,10 +5,11 @@ import {
   getText,
   isObject,
   type JsonObject,
-  type JsonValue,
   type Message,
+  parseJsonOrUndefined,
 } from "../../protocol/index.ts";
 import { buildRunReport, getScoreOutcome, PLANNER, SOLVER } from "../index.ts";
+import { createStatusUpdate } from "../roles/index.ts";
 import { type Dataset, selectDatasetSamples } from "./data/index.ts";
 import { type ExperimentOptions, type ExperimentOutcome, runExperiment } from "./run/index.ts";
 
@@ -58,10 +59,13 @@ export function createBenchmarkAgent(options: BenchmarkAgentOptions): Agent {
       try {
         request = decodeAssessmentRequest(run.message, dataset);
       } catch (error) {
-        yield createStatus("TASK_STATE_REJECTED", error instanceof Error ? error.message : String(error));
+        yield createStatusUpdate(
+          "TASK_STATE_REJECTED",
+          error instanceof Error ? error.message : String(error),
+        );
         return;
       }
-      yield createStatus("TASK_STATE_WORKING", `Assessing ${request.dataset.samples.length} problems.`);
+      yield createStatusUpdate("TASK_STATE_WORKING", `Assessing ${request.dataset.samples.length} problems.`);
       yield* assess(run, request, options);
     },
   };
@@ -74,7 +78,9 @@ interface AssessmentRequest {
 
 /** Decodes an assessment request from the data or the text of a message. Throws if the request is invalid. */
 function decodeAssessmentRequest({ parts }: Message, dataset: Dataset): AssessmentRequest {
-  const [data = parseJson(getText(parts))] = parts.flatMap((part) => ("data" in part ? [part.data] : []));
+  const [data = parseJsonOrUndefined(getText(parts))] = parts.flatMap((part) =>
+    "data" in part ? [part.data] : [],
+  );
   if (!isObject(data) || !isObject(data["participants"]))
     throw createRequestError('Send {"participants": {"solver": "https://…"}, "config": {}}');
   const { participants, config = {} } = data;
@@ -137,7 +143,7 @@ async function* assess(
   let outcome = await waitForChange();
   for (; outcome === undefined; outcome = await waitForChange()) {
     changed = Promise.withResolvers();
-    yield createStatus("TASK_STATE_WORKING", progress);
+    yield createStatusUpdate("TASK_STATE_WORKING", progress);
   }
   run.signal.throwIfAborted();
   if (outcome.status !== "completed")
@@ -172,21 +178,6 @@ function createResultArtifact({
   return { artifactId: "result", name: "Result", parts: [{ text }, { data }] };
 }
 
-function createStatus(
-  state: Extract<AgentEvent, { status: unknown }>["status"]["state"],
-  text: string,
-): AgentEvent {
-  return { status: { state, message: { parts: [{ text }] } } };
-}
-
 function createRequestError(problem: string): RangeError {
   return new RangeError(`The assessment request is invalid. ${problem}.`);
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -111,7 +111,11 @@ async function solve(turn: DurableTurn, options: ControllerAgentOptions, signal:
 type TaskUpdateState = Extract<TaskUpdateEvent, { status: unknown }>["status"]["state"];
 
 /** Returns a status with a text. The status about a message card has the id of the card. */
-function createStatusUpdate(state: TaskUpdateState, text: string, card?: MessageCard): TaskUpdateEvent {
+export function createStatusUpdate(
+  state: TaskUpdateState,
+  text: string,
+  card?: MessageCard,
+): TaskUpdateEvent {
   const messageId = card?.metadata.card_id;
   return { status: { state, message: { ...omitUndefined({ messageId }), parts: [{ text }] } } };
 }

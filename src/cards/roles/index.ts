@@ -3,6 +3,7 @@
  * message cards, and `src/cards/roles` defines which role sends each type of card and when.
  */
 export * from "./public.ts";
+export { createStatusUpdate } from "./controller-agent.ts";
 export { parseContextDocuments } from "./context-documents.ts";
 export { createRequestLimit, excludeDelays } from "./models/index.ts";
 export { type AnyCardProtocol } from "./a2a/index.ts";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { QuestionFields } from "../../cards/index.ts";
 import type { FaultOptions, PlannerDispatchMode } from "../../cards/roles/index.ts";
-import { parseCount, parseDuration } from "../client-options.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { parseCount, parseDuration, parseJsonObject } from "../client-options.ts";
+import type { JsonObject } from "../../protocol/index.ts";
 import {
   addOutputFormatOptions,
   createTariffOption,
@@ -249,16 +249,6 @@ function parseBudget(text: string): { tokens?: number; cost?: number } {
     if (!["tokens", "cost"].includes(name) || !/^\d{1,15}(?:\.\d+)?$/.test(value))
       throw new InvalidArgumentError("Use the form tokens=200000,cost=2.50.");
   return Object.fromEntries(pairs.map(([name, value]) => [name, Number(value)]));
-}
-
-function parseJsonObject(text: string): JsonObject {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    if (isObject(value)) return value;
-  } catch {
-    // The error below names the form.
-  }
-  throw new InvalidArgumentError('Use a JSON object, such as {"max_completion_tokens":500}.');
 }
 
 /** Instructions that replace those of the package, by role. */

@@ -33,6 +33,14 @@ interface FaultyProblem {
   faults: { step: number }[];
 }
 
+async function exportFaultyProblems(file: string): Promise<FaultyProblem[]> {
+  const { out } = await runCliInTestProcess(["cards", "export", file, "--to", "who-and-when"]);
+  return out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as FaultyProblem);
+}
+
 interface InspectLog {
   samples: {
     messages: { content: string }[];
@@ -276,7 +284,7 @@ describe("colloquy cards run", () => {
     expect(runs[1]?.prompts_sha256).not.toBe(runs[0]?.prompts_sha256);
     for (const [option, problem] of [
       [extra, "--extra-body requires a server."],
-      [["--extra-body", "[]"], "Use a JSON object"],
+      [["--extra-body", "[]"], "It must be a JSON object"],
       [["--prompts", join(cwd, "wrong.json")], "texts for planner, solver, and answerer"],
       [["--prompts", join(cwd, "none.json")], "cannot be read"],
       [["--token-budget", "500"], "--token-budget limits only the method a2a."],
@@ -368,11 +376,7 @@ describe("colloquy cards run", () => {
     const words = ["cards", "run", "--model", "oracle", "-n", "3", "--faults", "wrong=1", "--run-id", "f"];
     await runCliInTestProcess([...words, "--out", cwd]);
     const file = join(cwd, "f.cards.jsonl");
-    const { out } = await runCliInTestProcess(["cards", "export", file, "--to", "who-and-when"]);
-    const problems = out
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as FaultyProblem);
+    const problems = await exportFaultyProblems(file);
     expect(problems).toHaveLength(3);
     for (const { history, mistake_agent, mistake_step, mistake_reason, faults } of problems) {
       expect({ mistake_agent, mistake_reason }).toEqual({ mistake_agent: "solver", mistake_reason: "wrong" });
@@ -402,11 +406,7 @@ describe("colloquy cards run", () => {
     const words = ["cards", "run", "--model", "oracle", "-n", "3", "--run-id", "f", "--out", cwd];
     await runCliInTestProcess([...words, "--faults", "wrong=0.4,slow=1:1"]);
     const file = join(cwd, "f.cards.jsonl");
-    const { out } = await runCliInTestProcess(["cards", "export", file, "--to", "who-and-when"]);
-    const problems = out
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as FaultyProblem);
+    const problems = await exportFaultyProblems(file);
     const wrong = readRecording(file).calls.filter(({ line }) => line.injected_faults?.includes("wrong"));
     expect(wrong.length).toBeGreaterThan(0);
     expect(problems.map(({ mistake_reason }) => mistake_reason)).toEqual(problems.map(() => "wrong"));

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { CORE_SCHEMA, load } from "js-yaml";
-import { estimateJsonSize, isObject } from "../../protocol/index.ts";
+import { isObject } from "../../protocol/index.ts";
 import { readTrafficFile } from "../../observe/trace/recording/index.ts";
 import type { Conversation } from "../../studio/testing/index.ts";
 import { createUsageError } from "../cli-error.ts";
+import { parseYaml } from "../parse-yaml.ts";
 import { decodeAdkEvalSet, decodeEvalCriteria, runAdkEvalCase } from "./adk-eval-set.ts";
 import { listRecordedTests } from "./recorded-tests.ts";
 import { runConversationTest, type TestResult } from "./run-conversation-test.ts";
@@ -28,9 +28,6 @@ export interface LoadedTestFile {
   readonly recorded?: readonly ConversationTest[];
 }
 
-/** Size in characters that the aliases of a file may add. */
-const MAX_SIZE_OF_ALIASES = 1024 * 1024;
-
 /** Loads a test file (YAML or JSON), an eval set of ADK, or a traffic record (`.jsonl`). */
 export async function loadTestFile(
   file: string,
@@ -46,15 +43,6 @@ export async function loadTestFile(
     const reason = error instanceof Error ? error.message : String(error);
     throw createUsageError(`The tests of ${file} cannot be read: ${reason}`, undefined, error);
   }
-}
-
-/** Throws an error if aliases make the value much longer than its text, because the value could exhaust the memory. */
-function parseYaml(text: string): unknown {
-  const value = load(text, { schema: CORE_SCHEMA });
-  const maxSize = MAX_SIZE_OF_ALIASES + 8 * text.length;
-  if (estimateJsonSize(value, maxSize) > maxSize)
-    throw new Error("aliases make the content too long; repeat less content with aliases.");
-  return value;
 }
 
 function loadConversationTests(file: string, value: unknown): LoadedTestFile {

@@ -1,7 +1,12 @@
-import { isObject, A2AError, MAX_URL_LENGTH, stripTrailingCharacters } from "../../protocol/index.ts";
+import {
+  isObject,
+  A2AError,
+  MAX_URL_LENGTH,
+  stripTrailingCharacters,
+  parseJsonOrUndefined,
+} from "../../protocol/index.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { fetchWithoutRedirects, readBoundedText } from "../http/fetch-without-redirects.ts";
-import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import type { OAuthClient } from "./client-auth.ts";
 import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";

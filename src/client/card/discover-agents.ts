@@ -4,10 +4,10 @@ import {
   isObject,
   stripTrailingCharacters,
   truncateText,
+  parseJsonOrUndefined,
 } from "../../protocol/index.ts";
 import { createTimeoutError, withDeadline } from "../http/deadline.ts";
 import { readBoundedText } from "../http/fetch-without-redirects.ts";
-import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { limitCardBytes, sendRequest } from "../transport/send-http-request.ts";
 import { type TrustedOrigins } from "../trusted-origins.ts";
 import { decodeCard } from "./decode-card.ts";

@@ -1,4 +1,4 @@
-import { A2AError, type AgentCard, type ErrorReason } from "../../protocol/index.ts";
+import { A2AError, type AgentCard, type ErrorReason, parseJsonOrUndefined } from "../../protocol/index.ts";
 import {
   JSON_MEDIA_TYPES,
   limitCardBytes,
@@ -6,7 +6,6 @@ import {
   addRetryAfterToError,
 } from "../transport/send-http-request.ts";
 import type { TransportOptions } from "../transport/transport.ts";
-import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { readBoundedText } from "../http/fetch-without-redirects.ts";
 import { createTimeoutError, withDeadline } from "../http/deadline.ts";
 import { decodeCard } from "./decode-card.ts";

@@ -1,6 +1,5 @@
-import { isObject } from "../../protocol/index.ts";
+import { isObject, parseJsonOrUndefined } from "../../protocol/index.ts";
 import { readBoundedText } from "../http/fetch-without-redirects.ts";
-import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { JSON_MEDIA_TYPES, limitCardBytes, sendRequest } from "../transport/send-http-request.ts";
 import type { TransportOptions } from "../transport/transport.ts";
 

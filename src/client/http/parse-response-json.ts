@@ -1,6 +1,5 @@
-import { A2AError } from "../../protocol/index.ts";
+import { A2AError, parseJsonOrUndefined } from "../../protocol/index.ts";
 import { countJsonValues } from "../../wire/index.ts";
-import { parseJsonOrUndefined } from "./parse-json-or-undefined.ts";
 
 /**
  * Parses the JSON of a response or of a stream event, or returns `undefined` if the text is not valid JSON. Throws

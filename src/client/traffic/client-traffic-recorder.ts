@@ -16,6 +16,7 @@ import {
   splitEventPosition,
   type TaskState,
   getEventTaskState,
+  parseJsonOrUndefined,
 } from "../../protocol/index.ts";
 import {
   findResultTask,
@@ -24,7 +25,6 @@ import {
   type StreamEndLine,
 } from "../../observe/trace/index.ts";
 import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
-import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import type { HttpCallListener } from "../transport/transport.ts";
 import type { ReceivedStreamEvent } from "../transport/transport.ts";
 import { getMonotonicTimeMs } from "../clock.ts";
@@ -243,7 +243,7 @@ export class ClientCallRecorder implements HttpCallListener {
 
 function parseJson(text: string): JsonValue {
   const json = parseJsonOrUndefined(text);
-  return isObject(json) || Array.isArray(json) ? (json as JsonValue) : text;
+  return isObject(json) || Array.isArray(json) ? json : text;
 }
 
 function describeError(thrown: unknown): string {

@@ -1,8 +1,13 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import { getEventTaskId, isObject, A2AError, type StreamResponse } from "../../protocol/index.ts";
+import {
+  getEventTaskId,
+  isObject,
+  A2AError,
+  type StreamResponse,
+  parseJsonOrUndefined,
+} from "../../protocol/index.ts";
 import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-authenticator.ts";
 

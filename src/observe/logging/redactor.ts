@@ -1,4 +1,4 @@
-import { isObject, type JsonValue, truncateText } from "../../protocol/index.ts";
+import { isObject, type JsonValue, parseJsonOrUndefined, truncateText } from "../../protocol/index.ts";
 import { findNameBefore, findValue, isPlainWord, isQuote } from "./named-values.ts";
 import * as patterns from "./secret-patterns.ts";
 
@@ -154,7 +154,7 @@ class SecretRedactor implements Redactor {
   /** Redacts JSON text in a string as JSON, because the escapes in it hide where its values begin. */
   #redactString(text: string, depth: number): string {
     if (!this.#mayContainSecret(text)) return text;
-    const json = /^\s{0,8}[[{"]/.test(text) ? parseJson(text) : undefined;
+    const json = /^\s{0,8}[[{"]/.test(text) ? parseJsonOrUndefined(text) : undefined;
     return json === undefined
       ? this.#redactSecrets(text)
       : JSON.stringify(this.#redactValue(json, depth + 1));
@@ -308,14 +308,6 @@ function listEncodings(secret: string): string[] {
 
 function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
 
 function decodeName(name: string): string {

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 
-// A file of its own, so that schemes without stored secrets load neither `node:crypto` nor random values.
+// This file is separate, so that schemes without stored secrets load neither `node:crypto` nor random values.
 const PROCESS_SALT = randomBytes(32).toString("base64");
 
 /**

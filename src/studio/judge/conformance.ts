@@ -1,16 +1,12 @@
 import { findCard } from "../../client/index.ts";
 import type { Binding, Corpus } from "./acts/corpus.ts";
-import {
-  BINDING_NAMES,
-  BINDINGS,
-  createTestContext,
-  runSuite,
-  type ServerUnderTest,
-} from "./acts/run-suite.ts";
+import { BINDINGS, createTestContext, runSuite, type ServerUnderTest } from "./acts/run-suite.ts";
 import type { TestInfo, TestResult } from "./acts/run-test.ts";
+import { BINDING_NAMES } from "./acts/wire-tables.ts";
 import type { BindingReport } from "./report.ts";
 import { CARD_RULES } from "./rules/card-rules.ts";
 import { OPERATION_RULES } from "./rules/operation-rules.ts";
+import { STREAM_RULES } from "./rules/stream-rules.ts";
 import { runRule, type Rule, type SharedSamples } from "./rules/rule.ts";
 import { runOlderRules } from "./rules/older-rules.ts";
 
@@ -74,7 +70,7 @@ export async function judgeConformance(options: ConformanceOptions): Promise<rea
         }
       };
       if (reports.length === 0) await run(CARD_RULES, CARD_SUITE);
-      await run(OPERATION_RULES, OPERATION_SUITE);
+      await run([...OPERATION_RULES, ...STREAM_RULES], OPERATION_SUITE);
     }
     results.push(...(await runSuite(corpus, corpus.tests.filter(isSelected), binding, server)));
     reports.push({ ...report, results });

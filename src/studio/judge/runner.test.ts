@@ -115,7 +115,7 @@ describe("a test", () => {
     ]);
   });
 
-  it("sends raw requests without headers of its own", async () => {
+  it("sends raw requests with only the headers of the test", async () => {
     const test = parseTest(
       `steps: [{id: a, raw: {method: GET, path: /x}, expect: {body: {error: {code: 1}}}}]`,
     );

@@ -197,7 +197,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     const { page } = await test.open(browser, "#/chat/ticker");
     await page.getByRole("textbox", { name: "Message" }).fill("6");
     await page.keyboard.press("Enter");
-    // Each number is a chunk of its own, because it arrives after the number before.
+    // Each number is a separate chunk, because it arrives after the number before.
     for (let number = 1; number <= 6; number++) {
       stepped.allow(1);
       await page.locator(".artifact").getByText(String(number)).waitFor();

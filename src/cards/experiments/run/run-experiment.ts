@@ -54,7 +54,7 @@ export interface ExperimentOptions
   /** Dataset with the problems to solve. */
   readonly dataset: Dataset;
   /**
-   * Method that solves the problems, which is `a2a` (default), `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`.
+   * Method that solves the problems, which is `a2a` (default), `cot`, `direct`, `cot-sc@k`, `direct-sc@k`, or `debate@k`.
    */
   readonly method?: ExperimentMethod | string;
   /**

@@ -49,18 +49,29 @@ export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
   const { concurrency, requestsPerMinute = Infinity, tokensPerMinute = Infinity, onUsage } = options;
   const { clock = systemClock } = options;
   const slots = new Slots(concurrency);
-  /** Times of the requests and tokens of the replies in the last minute. */
+  const hasLimit = requestsPerMinute !== Infinity || tokensPerMinute !== Infinity;
+  /** Times of the requests and tokens of the replies in the last minute, and their sums. */
   const recent: { readonly at: number; readonly requests: number; readonly tokens: number }[] = [];
+  const sums = { requests: 0, tokens: 0 };
   let pausedUntil = 0;
   let delayed = 0;
   let delayedSince = 0;
   let delayedMs = 0;
 
+  const record = (requests: number, tokens: number): void => {
+    if (!hasLimit) return;
+    recent.push({ at: clock.monotonic(), requests, tokens });
+    sums.requests += requests;
+    sums.tokens += tokens;
+  };
   const findDelay = (): number => {
     const now = clock.monotonic();
-    while (recent[0] && recent[0].at <= now - MINUTE_MS) recent.shift();
-    const count = (name: "requests" | "tokens"): number => recent.reduce((sum, one) => sum + one[name], 0);
-    const isFull = count("requests") >= requestsPerMinute || count("tokens") >= tokensPerMinute;
+    while (recent[0] && recent[0].at <= now - MINUTE_MS) {
+      sums.requests -= recent[0].requests;
+      sums.tokens -= recent[0].tokens;
+      recent.shift();
+    }
+    const isFull = sums.requests >= requestsPerMinute || sums.tokens >= tokensPerMinute;
     return Math.max(pausedUntil - now, isFull ? (recent[0]?.at ?? now) + MINUTE_MS - now : 0);
   };
   const waitForTurn = async (signal: AbortSignal): Promise<void> => {
@@ -75,7 +86,7 @@ export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
         if (--delayed === 0) delayedMs += clock.monotonic() - delayedSince;
       }
     }
-    recent.push({ at: clock.monotonic(), requests: 1, tokens: 0 });
+    record(1, 0);
   };
   /** Pauses all requests if the server asks for a pause. Returns whether the limit must repeat the request. */
   const pauseAfter = (thrown: unknown, pauses: number): boolean => {
@@ -95,7 +106,7 @@ export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
             await waitForTurn(request.signal);
             const reply = await model.complete(request);
             const { input_tokens = 0, output_tokens = 0 } = reply.usage ?? {};
-            recent.push({ at: clock.monotonic(), requests: 0, tokens: input_tokens + output_tokens });
+            record(0, input_tokens + output_tokens);
             onUsage?.(reply.usage);
             return reply;
           } catch (error) {

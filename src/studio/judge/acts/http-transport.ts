@@ -1,3 +1,4 @@
+import { parseJsonOrUndefined } from "../../../protocol/index.ts";
 import type { JsonMap, RawRequest } from "./corpus.ts";
 import { MISSING, readPath } from "./expressions.ts";
 import { ResponseError, type CallOptions, type Reply, type Transport } from "./transport.ts";
@@ -26,7 +27,7 @@ export async function fetchAgentCard(baseUrl: string, { headers, signal }: CallO
     signal,
   });
   const { status } = response;
-  const reply = { status, headers: toHeaders(response), body: parseJson(await response.text()) };
+  const reply = { status, headers: toHeaders(response), body: parseJsonOrUndefined(await response.text()) };
   if (status === 200 && reply.body !== undefined) return reply;
   const message = `The agent card is not available: HTTP ${status}.`;
   return { ...reply, error: { error_type: `HTTP ${status}`, message, details: [] } };
@@ -144,7 +145,7 @@ async function readReply(
   if (isStream && isEventStream(response))
     return { ...base, body: undefined, events: unwrapEvents(readServerSentEvents(response), unwrap) };
   const text = await response.text();
-  const json = parseJson(text);
+  const json = parseJsonOrUndefined(text);
   // A successful request to delete something needs no body.
   if (json === undefined && (response.status >= 300 || text !== ""))
     throw new ResponseError(`The response with HTTP ${response.status} is not JSON: ${text.slice(0, 100)}`);
@@ -191,7 +192,7 @@ async function sendRawRequest(
   });
   const base = { status: response.status, headers: toHeaders(response) };
   if (isEventStream(response)) return { ...base, body: undefined, events: readServerSentEvents(response) };
-  const json = parseJson(await response.text());
+  const json = parseJsonOrUndefined(await response.text());
   return { ...base, body: json, error: readError(json, response.status) };
 }
 
@@ -220,7 +221,7 @@ async function* readServerSentEvents(response: Response): AsyncIterable<unknown>
         .filter((line) => line.startsWith("data:"))
         .map((line) => line.slice(5).trimStart());
       if (data.length === 0) continue;
-      const json = parseJson(data.join("\n"));
+      const json = parseJsonOrUndefined(data.join("\n"));
       if (json === undefined)
         throw new ResponseError(`An event is not JSON: ${data.join("\n").slice(0, 100)}`);
       yield json;
@@ -234,15 +235,6 @@ function isEventStream(response: Response): boolean {
 
 function toHeaders(response: Response): Record<string, string> {
   return Object.fromEntries(response.headers);
-}
-
-/** Returns `undefined` if a text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function getOperation(name: string): (typeof OPERATIONS)[string] {

@@ -4,7 +4,8 @@ import { readAllPaths, readPath } from "./expressions.ts";
 import { createJsonRpcTransport, createRestTransport, fetchAgentCard } from "./http-transport.ts";
 import { runTest, type TestResult } from "./run-test.ts";
 import type { TestContext } from "./test-run.ts";
-import type { Transport } from "./transport.ts";
+import { createRequestHeaders, type Transport } from "./transport.ts";
+import { BINDING_NAMES } from "./wire-tables.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 
 export const BINDINGS: readonly Binding[] = ["jsonrpc", "rest", "grpc"];
@@ -59,9 +60,8 @@ export async function createTestContext(
   server: ServerUnderTest,
 ): Promise<TestContext | undefined> {
   const { baseUrl, token } = server;
-  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const options = {
-    headers: { "A2A-Version": specVersion, ...authorization },
+    headers: createRequestHeaders(specVersion, token),
     signal: AbortSignal.timeout(30_000),
   };
   const cardReply = await fetchAgentCard(baseUrl, options).catch(() => undefined);
@@ -96,13 +96,6 @@ function isTrustedInterface(
     return false;
   }
 }
-
-/** Names of the bindings in agent cards. */
-export const BINDING_NAMES: Readonly<Record<Binding, string>> = {
-  jsonrpc: "JSONRPC",
-  rest: "HTTP+JSON",
-  grpc: "GRPC",
-};
 
 /** Returns the URL of a binding in the card. An interface of the version takes precedence. */
 function findInterfaceUrl(card: JsonMap, binding: Binding, version: string): string | undefined {

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { check, checkHeaders, checkNamed, checkStream, describe } from "./assertions.ts";
-import type { ActsTest, Binding, JsonMap, NamedAssertion, Preconditions, Step } from "./corpus.ts";
+import type { ActsTest, JsonMap, NamedAssertion, Preconditions, Step } from "./corpus.ts";
 import {
   evaluateCondition,
   ExpressionError,
@@ -27,7 +27,7 @@ import {
   type TestRun,
 } from "./test-run.ts";
 import { ResponseError, type Reply } from "./transport.ts";
-import { resolveErrorAlias } from "./wire-tables.ts";
+import { BINDING_NAMES, resolveErrorAlias } from "./wire-tables.ts";
 
 export interface Outcome {
   readonly outcome: "passed" | "failed" | "not verified";
@@ -99,7 +99,7 @@ export async function toOutcome(
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const exchanges = run.exchanges.slice(-REPORTED_EXCHANGES);
-    // An ExpressionError: the test refers to something that nobody defines, which says nothing about the server.
+    // An ExpressionError: the test refers to an undefined variable, and the server is not at fault.
     if (error instanceof NotVerified || error instanceof ExpressionError)
       return { outcome: "not verified", reason };
     if (error instanceof TestFailure || error instanceof ResponseError)
@@ -171,8 +171,10 @@ export function findUnmetPrecondition(preconditions: Preconditions, card: JsonMa
   const missingUri = preconditions.extensions?.find((uri) => !uris.includes(uri));
   if (missingUri !== undefined) return `The card lacks the extension ${missingUri}.`;
   const bindings = readAllPaths(card, "supportedInterfaces[*].protocolBinding").map(String);
-  const names: Record<Binding, string> = { jsonrpc: "JSONRPC", rest: "HTTP+JSON", grpc: "GRPC" };
-  if (preconditions.transport && !preconditions.transport.some((name) => bindings.includes(names[name])))
+  if (
+    preconditions.transport &&
+    !preconditions.transport.some((name) => bindings.includes(BINDING_NAMES[name]))
+  )
     return `The card lacks the binding ${preconditions.transport.join(" or ")}.`;
   return undefined;
 }

@@ -2,7 +2,7 @@ import type { Mismatch } from "./assertions.ts";
 import type { Binding, JsonMap } from "./corpus.ts";
 import type { Scope } from "./expressions.ts";
 import { fetchAgentCard, StreamedError } from "./http-transport.ts";
-import type { Reply, Transport } from "./transport.ts";
+import { createRequestHeaders, type Reply, type Transport } from "./transport.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 import { CARD_PATH, OPERATIONS, type ObservedError } from "./wire-tables.ts";
 
@@ -73,13 +73,10 @@ export async function callOperation(
   run: TestRun,
   operation: string,
   params: JsonMap,
-  { timeoutMs, token = run.context.token ?? null }: OperationCallOptions = {},
+  { timeoutMs, token = run.context.token }: OperationCallOptions = {},
 ): Promise<Reply> {
   const { specVersion, baseUrl, transport } = run.context;
-  const headers = {
-    "A2A-Version": specVersion,
-    ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
-  };
+  const headers = createRequestHeaders(specVersion, token);
   const signal = createTimeLimit(timeoutMs);
   if (operation === "get_agent_card")
     return await recordExchange(

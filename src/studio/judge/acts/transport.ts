@@ -29,3 +29,11 @@ export interface Transport {
 export class ResponseError extends Error {
   override readonly name = "ResponseError";
 }
+
+/** Returns the headers that each request has (ACTS §12.4). */
+export function createRequestHeaders(specVersion: string, token?: string | null): Record<string, string> {
+  return {
+    "A2A-Version": specVersion,
+    ...(token === undefined || token === null ? {} : { Authorization: `Bearer ${token}` }),
+  };
+}

@@ -11,7 +11,7 @@ export interface Delivery {
   readonly body: unknown;
 }
 
-/** Receives push notifications. Each test has an address of its own. */
+/** Receives push notifications. Each test has a separate address. */
 export interface WebhookReceiver {
   createUrl(): string;
   /** Waits until a delivery at an address is the last one, or until the time is over. Returns all deliveries. */

@@ -1,5 +1,7 @@
-// The tables of A2A 1.0 §5.3 and §5.4. The runner has tables of its own, because a server must not be judged with the
-// tables that it was built from. Where the copies in ACTS §4.1 and §6.2 differ, A2A takes precedence (ACTS §6.2).
+import type { Binding } from "./corpus.ts";
+
+// The tables of A2A 1.0 §5.3 and §5.4. They are separate from the tables of the library, because the runner also checks
+// servers that use the library. Where the copies in ACTS §4.1 and §6.2 differ, A2A takes precedence (ACTS §6.2).
 
 /** How an abstract operation is called. The RPC name is the JSON-RPC method and the gRPC method. */
 export interface OperationEntry {
@@ -9,6 +11,13 @@ export interface OperationEntry {
 }
 
 export const CARD_PATH = "/.well-known/agent-card.json";
+
+/** Names of the bindings in agent cards. */
+export const BINDING_NAMES: Readonly<Record<Binding, string>> = {
+  jsonrpc: "JSONRPC",
+  rest: "HTTP+JSON",
+  grpc: "GRPC",
+};
 
 /** Abstract operations other than `get_agent_card`, which is an HTTP request on every binding. */
 export const OPERATIONS: Readonly<Record<string, OperationEntry>> = {

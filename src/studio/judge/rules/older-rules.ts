@@ -8,9 +8,9 @@ import { A2AError, type ErrorReason, type StreamResponse } from "../../../protoc
 import type { Binding } from "../acts/corpus.ts";
 import { MISSING, readPath } from "../acts/expressions.ts";
 import { sendHttp } from "../acts/http-transport.ts";
-import { BINDING_NAMES } from "../acts/run-suite.ts";
 import { toOutcome, type TestInfo, type TestResult } from "../acts/run-test.ts";
 import { fail, NotVerified } from "../acts/test-run.ts";
+import { BINDING_NAMES } from "../acts/wire-tables.ts";
 import { UNKNOWN_TASK } from "./rule.ts";
 
 /** Options of `runOlderRules`. */
@@ -108,9 +108,9 @@ const OLDER_RULES: readonly OlderRule[] = [
   },
   {
     id: "V03-STREAM",
-    name: "message/stream sends events of one task, and ends after its last state",
+    name: "message/stream sends at least one event, and all of its events can be read",
     section: "7.2",
-    hint: "Mark the last status update with final: true, and close the stream after it.",
+    hint: "Compare the events with those of A2A 0.3, and mark the last status update with final: true.",
     async check({ client, message }) {
       const { card } = client;
       if (card.capabilities.streaming !== true) throw new NotVerified("The card does not declare streaming.");

@@ -1,3 +1,4 @@
+import { isTerminalState } from "../acts/assertions.ts";
 import type { Binding, JsonMap } from "../acts/corpus.ts";
 import { readPath } from "../acts/expressions.ts";
 import { toOutcome, type TestInfo, type TestResult } from "../acts/run-test.ts";
@@ -76,6 +77,15 @@ export interface SharedSamples {
 }
 
 export const UNKNOWN_TASK = "00000000-0000-4000-8000-00000000dead";
+/** Name of the error for a task that does not exist. */
+export const MISSING_TASK_ERROR = "TaskNotFoundError";
+
+const INTERRUPTED = /^TASK_STATE_(INPUT_REQUIRED|AUTH_REQUIRED)$/;
+
+/** Returns true if a turn has stopped in the state. */
+export function isEnd(state: unknown): boolean {
+  return isTerminalState(state) || INTERRUPTED.test(String(state));
+}
 
 export function isTerminal(task: unknown): boolean {
   return /^TASK_STATE_(COMPLETED|FAILED|CANCELED|REJECTED)$/.test(String(readPath(task, "status.state")));
