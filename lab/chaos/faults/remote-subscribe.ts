@@ -26,6 +26,10 @@ interface SubscribeLoad {
 
 /** Time in milliseconds in which all tasks start. */
 const START_MS = 1000;
+/**
+ * Number of chunks of each task before the measured ones, as in the floor. Meanwhile, all tasks start, and the processes
+ * compile their code.
+ */
 const WARM_UP_CHUNKS = 40;
 const FAST_SCRIPT: AgentScript = { chunks: 100, intervalMs: 50 };
 const SLOW_LOAD: SubscribeLoad = {
@@ -89,19 +93,13 @@ async function addRatiosToFloor(
 
 async function measureLoad(context: ChaosContext, load: SubscribeLoad): Promise<RemoteLag> {
   const { startNode, addFigure } = context;
-  const { name, tasks, script, hints } = load;
+  const { name, tasks, hints } = load;
   const options = { hints, leaseMs: 15_000 };
   const [owner, other] = [await startNode(options), await startNode(options)];
-  // The first second of a new process is slower than the hours that follow.
-  await runLoad([owner, other], {
-    ...load,
-    name: `warm-up-${name}`,
-    script: { ...script, chunks: WARM_UP_CHUNKS },
-  });
-  const { lagsMs, incomplete, seconds } = await runLoad([owner, other], load);
+  const { lagsMs, incomplete, eventsPerSecond } = await runLoad([owner, other], load);
   addFigure(`tasks${name}`, tasks);
   addFigure(`incomplete${name}`, incomplete);
-  addFigure(`eventsPerSecond${name}`, (tasks * script.chunks) / seconds);
+  addFigure(`eventsPerSecond${name}`, eventsPerSecond);
   const lag = { p50Ms: computePercentile(lagsMs, 0.5), p99Ms: computePercentile(lagsMs, 0.99) };
   addFigure(`lagP50Ms${name}`, lag.p50Ms);
   addFigure(`lagP99Ms${name}`, lag.p99Ms);
@@ -116,44 +114,48 @@ async function measureLoad(context: ChaosContext, load: SubscribeLoad): Promise<
 async function runLoad(
   [owner, other]: readonly [ChaosNode, ChaosNode],
   { name, tasks, script }: SubscribeLoad,
-): Promise<{ readonly lagsMs: number[]; readonly incomplete: number; readonly seconds: number }> {
+): Promise<{ readonly lagsMs: number[]; readonly incomplete: number; readonly eventsPerSecond: number }> {
   const signal = AbortSignal.timeout(90_000);
   const lagsMs: number[] = [];
+  // The last measured chunks of a task must not wait for the ends of other tasks, which the floor does not have.
+  const chunks = WARM_UP_CHUNKS + script.chunks + Math.ceil(START_MS / script.intervalMs);
   const startedAt = readMonotonicMs();
   const complete = await Promise.all(
     Array.from({ length: tasks }, async (_, number) => {
       // Tasks start one after another, so that their chunks are spread over time.
       await pause((number * START_MS) / tasks);
-      const taskId = await startTask(owner.getAgentUrl("fail"), `remote-${name}-${number}`, script);
-      const numbers = await readChunkNumbers(other.getAgentUrl("fail"), taskId, lagsMs, signal);
-      return numbers.join() === Array.from({ length: script.chunks }, (_, at) => at).join();
+      const taskId = await startTask(owner.getAgentUrl("fail"), `remote-${name}-${number}`, {
+        ...script,
+        chunks,
+      });
+      const read = await readChunks(other.getAgentUrl("fail"), taskId, signal);
+      for (const { number: chunk, lagMs } of read)
+        if (chunk >= WARM_UP_CHUNKS && chunk < WARM_UP_CHUNKS + script.chunks) lagsMs.push(lagMs);
+      return read.length === chunks && read.every(({ number: chunk }, at) => chunk === at);
     }),
   );
   const incomplete = complete.filter((isComplete) => !isComplete).length;
-  return { lagsMs, incomplete, seconds: (readMonotonicMs() - startedAt - START_MS) / 1000 };
+  const seconds = (readMonotonicMs() - startedAt - START_MS) / 1000;
+  return { lagsMs, incomplete, eventsPerSecond: (tasks * chunks) / seconds };
 }
 
-/** Subscribes to a task until its end, and returns the numbers of the chunks in the order of their arrival. */
-async function readChunkNumbers(
+/** Subscribes to a task until its end, and returns the chunks in the order of their arrival. */
+async function readChunks(
   agentUrl: string,
   taskId: string,
-  lagsMs: number[],
   signal: AbortSignal,
-): Promise<number[]> {
-  const numbers: number[] = [];
+): Promise<{ readonly number: number; readonly lagMs: number }[]> {
+  const chunks: { readonly number: number; readonly lagMs: number }[] = [];
   try {
     for await (const { data } of readSseStream({ ...createSubscribeRequest(agentUrl, taskId), signal })) {
       const now = readMonotonicMs();
       const event = decodeStreamData(data);
-      for (const { number, emittedAt } of readEventChunks(event)) {
-        numbers.push(number);
-        // Chunks of the first event are older than the subscription.
-        if ("artifactUpdate" in event) lagsMs.push(now - emittedAt);
-      }
+      for (const { number, emittedAt } of readEventChunks(event))
+        chunks.push({ number, lagMs: now - emittedAt });
       if (isFinalState(readEventState(event))) break;
     }
   } catch {
     // A broken stream is incomplete.
   }
-  return numbers;
+  return chunks;
 }

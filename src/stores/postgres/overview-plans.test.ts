@@ -4,20 +4,11 @@ import { aliceTestTaskScope } from "../task-event-logs.fixture.ts";
 import { chooseListStatement } from "./postgres-task-overview.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
+import { explainTestStatement } from "./statement-plans.fixture.ts";
 import { LIST_OVERVIEW_OF_TEXT } from "./statements/overview.ts";
 import type { TaskOverviewQuery } from "../server-store.ts";
 
 const { url, reason } = await findTestDatabase();
-
-interface PlanNode {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Index Name"?: string;
-  readonly "Index Cond"?: string;
-  readonly Plans?: readonly PlanNode[];
-}
-
-const flattenPlan = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(flattenPlan)];
 
 const SCOPES = "ARRAY['00000000-0000-4000-8000-000000000001'::uuid]";
 /** The values of a page in the middle of a list. */
@@ -41,19 +32,6 @@ describe.skipIf(reason)("a list of the console in PostgreSQL", () => {
       ANALYZE colloquy.task; ANALYZE colloquy.task_text`,
     );
   });
-
-  /** Returns the accesses of a statement to tables, with the settings of the connections of the store. */
-  async function explain(statement: { name: string; text: string }, values: string): Promise<PlanNode[]> {
-    const [row] = await runTestSql(
-      url,
-      `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off;
-      PREPARE ${statement.name} AS ${statement.text};
-      EXPLAIN (FORMAT JSON) EXECUTE ${statement.name}(${values})`,
-    );
-    const explained = row?.["QUERY PLAN"] as [{ Plan: PlanNode }] | undefined;
-    if (!explained) throw new Error("the statement has no plan");
-    return flattenPlan(explained[0].Plan).filter((node) => "Relation Name" in node || "Index Name" in node);
-  }
 
   it.each<[string, Omit<TaskOverviewQuery, "limit">, string, string, RegExp]>([
     ["of a caller", { scopes: [aliceTestTaskScope] }, `${SCOPES}, NULL, NULL`, "task_by_state", /scope = /],
@@ -81,7 +59,7 @@ describe.skipIf(reason)("a list of the console in PostgreSQL", () => {
       /context_id = /,
     ],
   ])("%s reads one index range per state and page", async (_, query, values, index, condition) => {
-    const nodes = await explain(chooseListStatement(query), `${PAGE}, ${values}`);
+    const nodes = await explainTestStatement(url, chooseListStatement(query), `${PAGE}, ${values}`);
     expect(nodes.map((node) => [node["Node Type"], node["Index Name"]])).toEqual([
       [expect.stringMatching(/^Index (Only )?Scan/), expect.stringMatching(new RegExp(`^(${index})$`))],
     ]);
@@ -92,7 +70,11 @@ describe.skipIf(reason)("a list of the console in PostgreSQL", () => {
   });
 
   it("with a text reads the index of words", async () => {
-    const nodes = await explain(LIST_OVERVIEW_OF_TEXT, `${PAGE}, NULL, NULL, NULL, 'word1:*'`);
+    const nodes = await explainTestStatement(
+      url,
+      LIST_OVERVIEW_OF_TEXT,
+      `${PAGE}, NULL, NULL, NULL, 'word1:*'`,
+    );
     expect(nodes.map((node) => node["Index Name"])).toContain("task_text_words");
     expect(nodes.filter((node) => node["Node Type"] === "Seq Scan")).toEqual([]);
   });

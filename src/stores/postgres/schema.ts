@@ -17,6 +17,8 @@ export const SIZE_SHARD_COUNT = 16;
  *   concurrent commits rarely wait for each other.
  * - `task_text` contains the words of tasks, for stores that search text. `task_text_queue` contains the tasks whose turns
  *   have ended since `node` last indexed them. PostgreSQL deletes the rows together with their task.
+ * - `task_by_id` is the last index of its table. In an empty database, all indexes with the columns of a condition seem to
+ *   cost the same, and PostgreSQL chooses the newest. A plan with another index would read all tasks of a caller.
  * - `sweep_clock` contains the clock at the last sweep, in one row.
  */
 const CREATE_TABLES_SQL = `
@@ -39,8 +41,7 @@ const CREATE_TABLES_SQL = `
     epoch bigint NOT NULL,
     running boolean NOT NULL,
     lease_node uuid,
-    wake_at timestamptz NOT NULL DEFAULT '-infinity',
-    UNIQUE (task_id, scope)
+    wake_at timestamptz NOT NULL DEFAULT '-infinity'
   ) WITH (fillfactor = 70);
   CREATE INDEX task_by_state ON colloquy.task (scope, state, status_time, task_id);
   CREATE INDEX task_by_context ON colloquy.task (scope, context_id, state, status_time, task_id);
@@ -49,6 +50,7 @@ const CREATE_TABLES_SQL = `
     WHERE state IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED');
   CREATE INDEX task_waiting ON colloquy.task (status_time, key)
     WHERE state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED');
+  CREATE UNIQUE INDEX task_by_id ON colloquy.task (task_id, scope);
   CREATE TABLE colloquy.log (
     task bigint NOT NULL,
     seq bigint NOT NULL,

@@ -1,22 +1,13 @@
-import { globSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
-import type { PostgresStatement } from "./define-statement.ts";
 import { findStaleExceptions, findUnportableSql, PORTABILITY_EXCEPTIONS } from "./portable-sql.fixture.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { POSTGRES_SCHEMA_STEPS } from "./schema.ts";
+import { importTestStatements } from "./statement-plans.fixture.ts";
 
 const { url, reason } = await findTestDatabase();
 
-const files = globSync("statements/*.ts", { cwd: import.meta.dirname });
-const statements = (
-  await Promise.all(
-    files.map((file) => import(/* @vite-ignore */ new URL(file, import.meta.url).href) as Promise<object>),
-  )
-)
-  .flatMap((exports): unknown[] => Object.values(exports))
-  .filter((value) => typeof value === "object" && value !== null && "text" in value && "name" in value)
-  .map((value) => value as PostgresStatement<readonly unknown[], unknown>);
+const statements = await importTestStatements();
 
 /** SQL that only PostgreSQL understands, or that does not work behind a pooler in transaction mode. */
 const UNPORTABLE_SQL =

@@ -100,11 +100,12 @@ export const LIST_OVERVIEW_OF_TEXT: PostgresStatement<
   ORDER BY status_time DESC, task_id DESC LIMIT $5::int`,
 );
 
-/** Finds the owner of a task. */
+/** Finds the owner of a task. Without the table expression, the plan could read all tasks of the agent. */
 export const FIND_TASK_SCOPE: PostgresStatement<readonly [taskId: string, agent: string], TaskScope> =
   defineStatement(
     "colloquy_find_task_scope",
-    "SELECT tenant, principal, agent FROM colloquy.task WHERE task_id = $1 AND agent = $2 LIMIT 1",
+    `WITH found AS MATERIALIZED (SELECT tenant, principal, agent FROM colloquy.task WHERE task_id = $1)
+    SELECT tenant, principal, agent FROM found WHERE agent = $2 LIMIT 1`,
   );
 
 /** A task whose words the index lacks. */
