@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../agents/adapters/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 import { createTempTestDirectoryWithFiles, runCliInTestProcess } from "./cli-test-process.fixture.ts";
@@ -22,7 +22,31 @@ interface AgentCardJson {
   supportedInterfaces: Record<string, unknown>[];
 }
 
+/** Starts a server, which replies with `card` to GET requests, if `card` is text. */
+async function startStranger(card: string | undefined, listener: RequestListener): Promise<string> {
+  const stranger = createHttpServer((request, response) => {
+    if (request.method === "GET" && card !== undefined)
+      response.setHeader("content-type", "application/json").end(card.replaceAll("ORIGIN", origin));
+    else listener(request, response);
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    stranger.closeAllConnections();
+    stranger.close();
+  });
+  const origin = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+  return origin;
+}
+
 const FAILING = ["ANY-SEND-SHAPE", "ANY-CARD-SIGNATURE", "CORE-SEND-001"];
+
+/** Returns the card of the server, with one interface. */
+async function createCardWithUrl(interfaceUrl: string): Promise<string> {
+  const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as AgentCardJson;
+  const [first] = card.supportedInterfaces;
+  card.supportedInterfaces = [{ ...first, url: interfaceUrl, protocolBinding: "JSONRPC" }];
+  return JSON.stringify(card);
+}
 
 describe("colloquy conformance", () => {
   it("checks an agent, and separates what it could not verify [CONFORM_001]", async () => {
@@ -76,20 +100,13 @@ describe("colloquy conformance", () => {
 
   it("sends the token only to the host and port of the card, and continues after a broken response", async () => {
     const received: (string | undefined)[] = [];
-    const other = createHttpServer((request, response) => {
+    const other = await startStranger(undefined, (request, response) => {
       received.push(request.headers.authorization);
       // The body is shorter than announced.
       response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
       response.write("{", () => response.destroy());
     });
-    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-    const { port } = other.address() as AddressInfo;
-    const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as AgentCardJson;
-    const [first] = card.supportedInterfaces;
-    card.supportedInterfaces = [{ ...first, url: `http://127.0.0.1:${port}/`, protocolBinding: "JSONRPC" }];
-    const cards = createHttpServer((_, response) => void response.end(JSON.stringify(card)));
-    await new Promise<void>((resolve) => cards.listen(0, "127.0.0.1", resolve));
-    const cardUrl = `http://127.0.0.1:${(cards.address() as AddressInfo).port}`;
+    const cardUrl = await startStranger(await createCardWithUrl(`${other}/`), () => {});
     const words = [
       "conformance",
       cardUrl,
@@ -102,13 +119,40 @@ describe("colloquy conformance", () => {
     ];
     const { code, out } = await runCliInTestProcess(words);
     const untrusted = received.splice(0);
-    await runCliInTestProcess([...words, "--trust-origin", `http://127.0.0.1:${port}`]);
-    other.close();
-    cards.close();
+    await runCliInTestProcess([...words, "--trust-origin", other]);
     expect(received).toContain("Bearer SECRET");
     expect(untrusted.length).toBeGreaterThan(0);
     expect(untrusted.every((authorization) => authorization === undefined)).toBe(true);
     expect(out).toContain("The response ended early");
     expect(code).toBe(1);
   });
+
+  it.each([
+    ["application/json", '{"jsonrpc": "2.0", "result": "', "ANY-SEND-SHAPE"],
+    ["text/event-stream", "data: ", "ANY-STREAM-SHAPE"],
+  ])("reads at most 16 MiB of a response of the type %s", async (type, beginning, rule) => {
+    const closed = Promise.withResolvers<void>();
+    const stranger = await startStranger(await createCardWithUrl("ORIGIN/"), (_, response) => {
+      const chunk = "x".repeat(2 ** 20);
+      const send = (): void => void response.write(chunk, (error) => (error ? closed.resolve() : send()));
+      response.writeHead(200, { "content-type": type });
+      response.write(beginning, send);
+    });
+    const { code, out } = await runCliInTestProcess(["conformance", stranger, "--only", rule]);
+    expect(out).toContain("The response has more than 16777216 bytes.");
+    expect(code).toBe(1);
+    // The rest is not sent.
+    await closed.promise;
+  });
+
+  it.each(["<html>", "[]", '{"name": 1}', "null"])(
+    "reports the card %s, which no client can read",
+    async (card) => {
+      const stranger = await startStranger(card, (_, response) => void response.writeHead(404).end());
+      const { code, out } = await runCliInTestProcess(["conformance", stranger]);
+      expect(out).toContain("failed ANY-CARD-SHAPE on jsonrpc 1.0");
+      expect(out).toContain("GET ORIGIN/.well-known/agent-card.json".replace("ORIGIN", stranger));
+      expect(code).toBe(1);
+    },
+  );
 });

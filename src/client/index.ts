@@ -7,6 +7,7 @@
  * client received. The client never reports a lost connection as the end of a stream.
  */
 export * from "./public.ts";
+export { parseAgentUrl } from "./card/discover-card.ts";
 export { listServerAgents } from "./find-card.ts";
 export type { TurnStreamOptions, TurnStreamClient } from "./send-and-stream-until-turn-end.ts";
 export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-stream-until-turn-end.ts";

@@ -1,10 +1,10 @@
-import { findCard } from "../../client/index.ts";
 import type { Binding, Corpus } from "./acts/corpus.ts";
 import { BINDINGS, createTestContext, runSuite, type ServerUnderTest } from "./acts/run-suite.ts";
 import type { TestInfo, TestResult } from "./acts/run-test.ts";
 import { BINDING_NAMES } from "./acts/wire-tables.ts";
+import { findAgent } from "./find-agent.ts";
 import type { BindingReport } from "./report.ts";
-import { CARD_RULES } from "./rules/card-rules.ts";
+import { CARD_RULES, CARD_SHAPE_RULE } from "./rules/card-rules.ts";
 import { OPERATION_RULES } from "./rules/operation-rules.ts";
 import { STREAM_RULES } from "./rules/stream-rules.ts";
 import { runRule, type Rule, type SharedSamples } from "./rules/rule.ts";
@@ -39,15 +39,18 @@ const OPERATION_SUITE: TestInfo["suite"] = { id: "any-agent", name: "Operations 
  */
 export async function judgeConformance(options: ConformanceOptions): Promise<readonly BindingReport[]> {
   const { url, token, corpus, only } = options;
-  const found = await findCard(url, token === undefined ? {} : { auth: { bearer: token } });
-  const baseUrl = found.url.split("/.well-known/", 1)[0] ?? found.url;
+  const { baseUrl, interfaces: offered, cardProblem } = await findAgent(url, token);
   const isSelected = ({ id }: { readonly id: string }): boolean => !only || only.includes(id);
-  const offered = found.card.supportedInterfaces;
   const reports: BindingReport[] = [];
   for (const binding of BINDINGS) {
     if (options.bindings && !options.bindings.includes(binding)) continue;
     const names = offered.filter(({ protocolBinding }) => BINDING_OF_NAME.get(protocolBinding) === binding);
-    if (!options.bindings && !names.some(({ protocolVersion }) => protocolVersion.startsWith("1."))) continue;
+    // A card that cannot be read has one report.
+    const isOffered =
+      cardProblem === undefined
+        ? names.some(({ protocolVersion }) => protocolVersion.startsWith("1."))
+        : reports.length === 0;
+    if (!options.bindings && !isOffered) continue;
     const report = { binding, version: corpus.specVersion };
     const server: ServerUnderTest = {
       baseUrl,
@@ -59,19 +62,18 @@ export async function judgeConformance(options: ConformanceOptions): Promise<rea
     };
     const context = await createTestContext(binding, corpus.specVersion, server);
     const results: TestResult[] = [];
-    if (context) {
-      const shared: SharedSamples = { message: options.message, exchanges: [] };
-      const run = async (rules: readonly Rule[], suite: TestInfo["suite"]): Promise<void> => {
-        for (const rule of rules) {
-          if (!isSelected(rule) || rule.bindings?.includes(binding) === false) continue;
-          const result = await runRule(rule, suite, context, shared);
-          results.push(result);
-          server.onResult?.(result);
-        }
-      };
-      if (reports.length === 0) await run(CARD_RULES, CARD_SUITE);
-      await run([...OPERATION_RULES, ...STREAM_RULES], OPERATION_SUITE);
-    }
+    const shared: SharedSamples = { message: options.message, exchanges: [], cardProblem };
+    const run = async (rules: readonly Rule[], suite: TestInfo["suite"]): Promise<void> => {
+      for (const rule of rules) {
+        if (!isSelected(rule) || rule.bindings?.includes(binding) === false) continue;
+        const result = await runRule(rule, suite, context, shared);
+        results.push(result);
+        server.onResult?.(result);
+      }
+    };
+    if (reports.length === 0 && (context.transport ?? cardProblem) !== undefined)
+      await run(context.card ? CARD_RULES : [CARD_SHAPE_RULE], CARD_SUITE);
+    if (context.transport) await run([...OPERATION_RULES, ...STREAM_RULES], OPERATION_SUITE);
     results.push(...(await runSuite(corpus, corpus.tests.filter(isSelected), binding, server)));
     reports.push({ ...report, results });
   }

@@ -2,11 +2,14 @@ import { parseGrpcAddress } from "../../../client/index.ts";
 import { findGrpcStatus, GRPC_SERVICE_V1, GrpcChannel, type GrpcMethod } from "../../../wire/grpc/index.ts";
 import type { JsonMap } from "./corpus.ts";
 import { StreamedError } from "./http-transport.ts";
-import { ResponseError, type CallOptions, type Reply, type Transport } from "./transport.ts";
+import {
+  MAX_RESPONSE_BYTES,
+  ResponseError,
+  type CallOptions,
+  type Reply,
+  type Transport,
+} from "./transport.ts";
 import { GRPC_STATUSES, nameErrorByReason, OPERATIONS, type ObservedError } from "./wire-tables.ts";
-
-/** Maximum size of a message in bytes. */
-const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
 
 /**
  * The gRPC binding (A2A §10). The messages are converted with the ProtoJSON mapping of the library. Statuses are read
@@ -14,7 +17,11 @@ const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
  */
 export function createGrpcTransport(url: string): Transport {
   const { address, tls } = parseGrpcAddress(url);
-  const channel = new GrpcChannel({ address, tls: tls ? {} : undefined, maxMessageBytes: MAX_MESSAGE_BYTES });
+  const channel = new GrpcChannel({
+    address,
+    tls: tls ? {} : undefined,
+    maxMessageBytes: MAX_RESPONSE_BYTES,
+  });
   return {
     async call(operation, params, options) {
       const { method, isStream } = findMethod(operation);
@@ -63,7 +70,13 @@ async function readStreamReply(
   }
   const events = (async function* readEvents(): AsyncIterable<unknown> {
     try {
-      for (let item = first; !item.done; item = await stream.next()) yield method.response.decode(item.value);
+      let bytes = 0;
+      for (let item = first; !item.done; item = await stream.next()) {
+        bytes += item.value.byteLength;
+        if (bytes > MAX_RESPONSE_BYTES)
+          throw new ResponseError(`The stream has more than ${MAX_RESPONSE_BYTES} bytes.`);
+        yield method.response.decode(item.value);
+      }
     } catch (failure) {
       const error = options.signal.aborted ? undefined : toError(failure);
       throw error ? new StreamedError(error) : failure;

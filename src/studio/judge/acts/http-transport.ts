@@ -1,7 +1,14 @@
 import { parseJsonOrUndefined } from "../../../protocol/index.ts";
+import { parseSse } from "../../../wire/index.ts";
 import type { JsonMap, RawRequest } from "./corpus.ts";
 import { MISSING, readPath } from "./expressions.ts";
-import { ResponseError, type CallOptions, type Reply, type Transport } from "./transport.ts";
+import {
+  MAX_RESPONSE_BYTES,
+  ResponseError,
+  type CallOptions,
+  type Reply,
+  type Transport,
+} from "./transport.ts";
 import {
   CARD_PATH,
   nameErrorByReason,
@@ -137,7 +144,7 @@ interface Unwrapped {
 }
 
 async function readReply(
-  response: Response,
+  response: HttpResponse,
   isStream: boolean,
   unwrap: (json: unknown) => Unwrapped,
 ): Promise<Reply> {
@@ -196,10 +203,21 @@ async function sendRawRequest(
   return { ...base, body: json, error: readError(json, response.status) };
 }
 
-/** Sends a request without following redirects, because a redirect is the response of the server. */
-export async function sendHttp({ url, ...message }: HttpMessage): Promise<Response> {
+type HttpResponse = Pick<Response, "status" | "headers" | "body" | "text">;
+
+/**
+ * Sends a request without following redirects, because a redirect is the response of the server. A body of more than
+ * `MAX_RESPONSE_BYTES` rejects.
+ */
+export async function sendHttp({ url, ...message }: HttpMessage): Promise<HttpResponse> {
   try {
-    return await fetch(url, { ...message, body: message.body ?? null, redirect: "manual" });
+    const { status, headers, body } = await fetch(url, {
+      ...message,
+      body: message.body ?? null,
+      redirect: "manual",
+    });
+    const limited = body && limitBytes(body);
+    return { status, headers, body: limited, text: () => new Response(limited).text() };
   } catch (error) {
     if (message.signal.aborted) throw message.signal.reason;
     const cause =
@@ -208,32 +226,33 @@ export async function sendHttp({ url, ...message }: HttpMessage): Promise<Respon
   }
 }
 
-/** Reads the data of server-sent events as JSON. Comments and other fields are ignored. */
-async function* readServerSentEvents(response: Response): AsyncIterable<unknown> {
-  if (!response.body) return;
-  let buffered = "";
-  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-    const blocks = (buffered + text).replaceAll("\r\n", "\n").split("\n\n");
-    buffered = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const data = block
-        .split("\n")
-        .filter((line) => line.startsWith("data:"))
-        .map((line) => line.slice(5).trimStart());
-      if (data.length === 0) continue;
-      const json = parseJsonOrUndefined(data.join("\n"));
-      if (json === undefined)
-        throw new ResponseError(`An event is not JSON: ${data.join("\n").slice(0, 100)}`);
-      yield json;
-    }
+function limitBytes(body: ReadableStream<Uint8Array<ArrayBuffer>>): typeof body {
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes <= MAX_RESPONSE_BYTES) controller.enqueue(chunk);
+      else controller.error(new ResponseError(`The response has more than ${MAX_RESPONSE_BYTES} bytes.`));
+    },
+  });
+  return body.pipeThrough(limit);
+}
+
+/** Reads the data of server-sent events as JSON. */
+async function* readServerSentEvents({ body }: HttpResponse): AsyncIterable<unknown> {
+  if (!body) return;
+  for await (const { data } of parseSse(body)) {
+    const json = parseJsonOrUndefined(data);
+    if (json === undefined) throw new ResponseError(`An event is not JSON: ${data.slice(0, 100)}`);
+    yield json;
   }
 }
 
-function isEventStream(response: Response): boolean {
+function isEventStream(response: HttpResponse): boolean {
   return (response.headers.get("content-type") ?? "").startsWith("text/event-stream");
 }
 
-function toHeaders(response: Response): Record<string, string> {
+function toHeaders(response: HttpResponse): Record<string, string> {
   return Object.fromEntries(response.headers);
 }
 

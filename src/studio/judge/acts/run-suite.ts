@@ -39,7 +39,7 @@ export async function runSuite(
 ): Promise<TestResult[]> {
   const applicable = tests.filter((test) => appliesTo(test, binding));
   const context = await createTestContext(binding, specVersion, server);
-  if (context === undefined) {
+  if (context.card && !context.transport) {
     const reason = "The agent card has no interface for the binding.";
     return applicable.map((test) => ({ test, durationMs: 0, outcome: "not verified", reason }));
   }
@@ -51,14 +51,14 @@ export async function runSuite(
 }
 
 /**
- * Reads the agent card, and opens the interface of a binding. Resolves with `undefined` if the card has no such
- * interface. Without a card, the context has no transport.
+ * Reads the agent card, and opens the interface of a binding. Without a card, or if the card has no such interface, the
+ * context has no transport.
  */
 export async function createTestContext(
   binding: Binding,
   specVersion: string,
   server: ServerUnderTest,
-): Promise<TestContext | undefined> {
+): Promise<TestContext> {
   const { baseUrl, token } = server;
   const options = {
     headers: createRequestHeaders(specVersion, token),
@@ -67,7 +67,6 @@ export async function createTestContext(
   const cardReply = await fetchAgentCard(baseUrl, options).catch(() => undefined);
   const card = cardReply && !cardReply.error ? (cardReply.body as JsonMap) : undefined;
   const url = card && findInterfaceUrl(card, binding, specVersion);
-  if (card && url === undefined) return undefined;
   const transport = url === undefined ? undefined : await createTransport(binding, url);
   // The card may name any server, and only the server of the card may receive the token.
   const isTrusted = url === undefined || isTrustedInterface(url, binding, server);
@@ -109,7 +108,7 @@ function findInterfaceUrl(card: JsonMap, binding: Binding, version: string): str
 }
 
 /** Loads gRPC only if a test needs it, because its packages are optional. */
-async function createTransport(binding: Binding, url: string): Promise<Transport> {
+export async function createTransport(binding: Binding, url: string): Promise<Transport> {
   if (binding === "grpc") return (await import("./grpc-transport.ts")).createGrpcTransport(url);
   return binding === "rest" ? createRestTransport(url) : createJsonRpcTransport(url);
 }

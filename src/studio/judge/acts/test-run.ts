@@ -84,7 +84,7 @@ export async function callOperation(
       `GET ${baseUrl}${CARD_PATH}`,
       withTimeLimit(signal, fetchAgentCard(baseUrl, { headers, signal })),
     );
-  if (!transport) throw new Error(`The operation ${operation} requires the agent card.`);
+  if (!transport) throw new NotVerified("The agent card has no interface for the binding.");
   const request = addMessageId(params);
   return await recordExchange(
     run,
@@ -142,11 +142,13 @@ function addMessageId(params: JsonMap): JsonMap {
 export async function collectEvents(
   reply: Reply,
   maximum: number = Number.POSITIVE_INFINITY,
+  onEvent: () => void = () => {},
 ): Promise<{ events: readonly unknown[]; problem?: string }> {
   const events: unknown[] = [];
   try {
     for await (const event of reply.events ?? []) {
       events.push(event);
+      onEvent();
       if (events.length >= maximum) break;
     }
     return { events };

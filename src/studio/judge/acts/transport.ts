@@ -25,6 +25,9 @@ export interface Transport {
   sendRaw(request: RawRequest, signal: AbortSignal): Promise<Reply>;
 }
 
+/** Maximum size in bytes of a response or a stream. A larger one fails the test. */
+export const MAX_RESPONSE_BYTES: number = 16 * 2 ** 20;
+
 /** The server did not respond, or responded in a form that the binding does not allow. */
 export class ResponseError extends Error {
   override readonly name = "ResponseError";

@@ -7,16 +7,25 @@ import type { Rule } from "./rule.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
+/** Also checks a card that clients cannot read, or that is no JSON. */
+export const CARD_SHAPE_RULE: Rule = {
+  id: "ANY-CARD-SHAPE",
+  level: "must",
+  name: "The agent card has all required members, with their types",
+  section: "4.4.1",
+  hint: "Compare the card with the AgentCard message of A2A 1.0; `colloquy card validate` lists every mistake.",
+  async check({ call, card, cardProblem }) {
+    if (cardProblem !== undefined) {
+      await call("get_agent_card", {});
+      fail(cardProblem);
+    }
+    raise(checkShape("AgentCard", card));
+  },
+};
+
 /** Rules of the agent card, which are checked once for each version. */
 export const CARD_RULES: readonly Rule[] = [
-  {
-    id: "ANY-CARD-SHAPE",
-    level: "must",
-    name: "The agent card has all required members, with their types",
-    section: "4.4.1",
-    hint: "Compare the card with the AgentCard message of A2A 1.0; `colloquy card validate` lists every mistake.",
-    check: ({ card }) => raise(checkShape("AgentCard", card)),
-  },
+  CARD_SHAPE_RULE,
   {
     id: "ANY-CARD-MEDIA",
     level: "should",

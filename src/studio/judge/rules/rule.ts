@@ -39,12 +39,17 @@ export interface StreamSample {
   readonly reply: Reply;
   readonly events: readonly unknown[];
   readonly problem: string | undefined;
+  /** Times in milliseconds. */
+  readonly startedAt: number;
+  readonly arrivals: readonly number[];
+  readonly endedAt: number;
 }
 
 /** What a rule has to check an agent on one binding. */
 export interface Probe {
   readonly run: TestRun;
   readonly card: JsonMap;
+  readonly cardProblem: string | undefined;
   readonly binding: Binding;
   readonly call: (
     operation: string,
@@ -70,6 +75,12 @@ export type TaskSample = JsonMap & { readonly id: string };
 /** What the rules of one binding share. */
 export interface SharedSamples {
   readonly message: string;
+  /** Why clients cannot read the card. */
+  readonly cardProblem?: string | undefined;
+  /** Time limit of the stream in milliseconds. Default: 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Monotonic clock in milliseconds. Default: `performance.now`. */
+  readonly now?: (() => number) | undefined;
   sample?: Promise<Sample>;
   stream?: Promise<StreamSample>;
   /** The exchanges of the samples, which appear in the results of all rules that use them. */
@@ -103,15 +114,11 @@ export async function runRule(
   shared: SharedSamples,
 ): Promise<TestResult> {
   const start = performance.now();
-  const run: TestRun = {
-    context,
-    scope: { captures: new Map(), variables: {}, environment: {}, createUuid: () => crypto.randomUUID() },
-    webhookUrl: undefined,
-    exchanges: [],
-  };
+  const run = createRun(context);
   const outcome = await toOutcome(run, async () => {
-    if (!context.card || !context.transport) throw new NotVerified("The agent card is not available.");
-    await rule.check(createProbe(run, context.card, shared));
+    if (!context.card && shared.cardProblem === undefined)
+      throw new NotVerified("The agent card is not available.");
+    await rule.check(createProbe(run, context.card ?? {}, shared));
   });
   const { exchanges } = outcome;
   const evidence = exchanges && exchanges.length === 0 ? shared.exchanges.slice(-2) : exchanges;
@@ -124,7 +131,19 @@ export async function runRule(
   };
 }
 
-function createProbe(run: TestRun, card: JsonMap, shared: SharedSamples): Probe {
+/** Creates the run of a rule, which has no captures and no webhook. */
+export function createRun(context: TestContext, exchanges: string[] = []): TestRun {
+  const scope = {
+    captures: new Map(),
+    variables: {},
+    environment: {},
+    createUuid: () => crypto.randomUUID(),
+  };
+  return { context, scope, webhookUrl: undefined, exchanges };
+}
+
+export function createProbe(run: TestRun, card: JsonMap, shared: SharedSamples): Probe {
+  const { now = () => performance.now(), timeoutMs } = shared;
   const sharedRun: TestRun = { ...run, exchanges: shared.exchanges };
   const createMessage = (members: JsonMap = {}): JsonMap => ({
     message: { role: "ROLE_USER", parts: [{ text: shared.message }], ...members },
@@ -132,6 +151,7 @@ function createProbe(run: TestRun, card: JsonMap, shared: SharedSamples): Probe 
   const probe: Probe = {
     run,
     card,
+    cardProblem: shared.cardProblem,
     binding: run.context.binding,
     createMessage,
     call: (operation, params, options) => callOperation(run, operation, params, options),
@@ -170,14 +190,14 @@ function createProbe(run: TestRun, card: JsonMap, shared: SharedSamples): Probe 
     },
     streamSample: async () => {
       if (!declares(card, "streaming")) throw new NotVerified("The card does not declare streaming.");
-      return await (shared.stream ??= callOperation(
-        sharedRun,
-        "send_streaming_message",
-        createMessage(),
-      ).then(async (reply) => {
+      const startedAt = now();
+      return await (shared.stream ??= callOperation(sharedRun, "send_streaming_message", createMessage(), {
+        timeoutMs,
+      }).then(async (reply) => {
         if (reply.error) throw new NotVerified(`The agent answers with ${formatError(reply.error)}`);
-        const { events, problem } = await collectEvents(reply);
-        return { reply, events, problem };
+        const arrivals: number[] = [];
+        const { events, problem } = await collectEvents(reply, undefined, () => arrivals.push(now()));
+        return { reply, events, problem, startedAt, arrivals, endedAt: now() };
       }));
     },
   };
