@@ -73,6 +73,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["Runtimes", "docs/runtimes.md"],
       ["Reverse proxies", "docs/how-to/proxy.md"],
       ["Health", "docs/how-to/health.md"],
+      ["Check a deployment", "docs/how-to/doctor.md"],
     ],
   },
   {

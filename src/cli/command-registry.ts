@@ -89,6 +89,10 @@ export const COMMANDS: CommandTable = {
     description: "Check any agent against A2A 1.0 and 0.3, on all its bindings.",
     loadFactory: async () => (await import("./conformance.ts")).createConformanceCommand,
   },
+  doctor: {
+    description: "Check a running agent, its proxies, or a project, and show what to do.",
+    loadFactory: async () => (await import("./doctor.ts")).createDoctorCommand,
+  },
   card: {
     description: "Work with agent cards: get, validate, verify, sign.",
     commands: {

@@ -17,6 +17,7 @@ const AGENT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   chat: ["chat", "AGENT", "hi"],
   test: ["test", "DIR/hostile.yaml", "--url", "AGENT"],
   conformance: ["conformance", "AGENT", "--only", "ANY-SEND-SHAPE", "ANY-CARD-SHAPE"],
+  doctor: ["doctor", "AGENT"],
   "task get": ["task", "get", "AGENT", "t"],
   "task wait": ["task", "wait", "AGENT", "t"],
   "task list": ["task", "list", "AGENT"],

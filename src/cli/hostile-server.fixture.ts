@@ -41,6 +41,7 @@ export async function startHostileServer(): Promise<HostileServer> {
         return outgoing.setHeader("content-type", "application/json").end(JSON.stringify(card));
       }
       if (kind === "garbage") return outgoing.end(`<html>${hostile}`);
+      if (incoming.method === "OPTIONS") return outgoing.writeHead(405).end();
       const { id, method } = JSON.parse(body) as { id: unknown; method: string };
       if (kind !== "result") {
         const error = poison({ code: -32001, message: "no", data: [{ "@type": "t", reason: "x" }] });

@@ -42,11 +42,17 @@ export async function startBreakingProxy(target: string, changes: ProxyChanges):
     const replyHeaders = Object.fromEntries(
       [...response.headers].filter(([name]) => name !== "content-length" && name !== "content-encoding"),
     );
+    changes.changeHeaders?.(replyHeaders);
     if (contentType.startsWith("text/event-stream")) {
+      const { keepsEvent = () => true, changeEvent = (event: string) => event } = changes;
       outgoing.writeHead(response.status, replyHeaders);
-      for await (const event of readEvents(response))
-        if (changes.keepsEvent?.(event) ?? true) outgoing.write(event);
-      outgoing.end();
+      const held: string[] = [];
+      for await (const event of readEvents(response)) {
+        if (!keepsEvent(event)) continue;
+        if (changes.holdsStreams) held.push(changeEvent(event));
+        else outgoing.write(changeEvent(event));
+      }
+      outgoing.end(held.join(""));
       return;
     }
     const good = { status: response.status, contentType, body: moveAddresses(await response.text()) };

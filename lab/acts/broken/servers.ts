@@ -26,8 +26,13 @@ export interface BrokenServer {
   readonly changeRequest?: (request: ProxiedRequest) => ProxiedRequest;
   /** Changes a response that is not a stream. */
   readonly changeResponse?: (response: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse;
+  /** Changes the headers of all responses in place. */
+  readonly changeHeaders?: (headers: Record<string, string>) => void;
   /** Returns whether an event of a stream reaches the client. */
   readonly keepsEvent?: (event: string) => boolean;
+  readonly changeEvent?: (event: string) => string;
+  /** Sends the events of a stream after its end. */
+  readonly holdsStreams?: true;
   /** Removes the details of gRPC errors. */
   readonly dropsGrpcDetails?: true;
 }

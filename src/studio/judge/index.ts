@@ -1,6 +1,6 @@
 /**
  * Judges A2A servers. `acts/` runs ACTS, the A2A Conformance Test Suite. `rules/` checks any agent, whatever it answers.
- * `judgeConformance` runs both.
+ * `judgeConformance` runs both. `doctor/` examines deployments, and has the runner of the checks of projects.
  */
 export {
   choosePass,
@@ -24,6 +24,10 @@ export {
   type BindingReport,
   type ExpectedException,
 } from "./report.ts";
+export { fail, NotVerified } from "./acts/test-run.ts";
+export { runChecks, warn, type Check, type CheckGroup, type Diagnosis } from "./doctor/check.ts";
+export { classifyHost } from "./doctor/classify-host.ts";
+export { examineDeployment } from "./doctor/examine-deployment.ts";
 export { judgeConformance, type ConformanceOptions } from "./conformance.ts";
 export {
   formatBinding,
