@@ -42,15 +42,15 @@ describe("the deadlines of a command", () => {
     interruptSignal: new AbortController().signal,
   } as Parameters<typeof createConnectOptions>[2];
 
-  it("end no call that waits for an agent's turn, because --timeout is never by default", () => {
-    expect(createConnectOptions("http://a", withoutAgentCard, context).timeouts).toEqual({
+  it("end no call that waits for an agent's turn, because --timeout is never by default", async () => {
+    expect((await createConnectOptions("http://a", withoutAgentCard, context)).timeouts).toEqual({
       sendMs: Infinity,
     });
   });
 
-  it("end no call before --timeout", () => {
+  it("end no call before --timeout", async () => {
     const options = { ...withoutAgentCard, timeout: 3_600_000 };
-    expect(createConnectOptions("http://a", options, context).timeouts).toEqual({
+    expect((await createConnectOptions("http://a", options, context)).timeouts).toEqual({
       connectMs: Infinity,
       sendMs: Infinity,
       callMs: Infinity,

@@ -1,11 +1,23 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type ClientTimeouts, findCard, type ConnectOptions } from "../client/index.ts";
+import {
+  type ClientTimeouts,
+  findCard,
+  getInterfaceOrigin,
+  parseAgentUrl,
+  type ConnectOptions,
+} from "../client/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
+import type { CardSource } from "./catalog-entry.ts";
 import type { CliContext } from "./cli-context.ts";
 import { toClientAuthOptions, parseServiceParams } from "./client-auth-options.ts";
 import { createDebugLogger } from "./debug-logger.ts";
-import { createFetchResponseFromText, createLightweightFetch } from "./lightweight-fetch.ts";
+import { withDeclaredCredentials } from "./declared-credentials-fetch.ts";
+import {
+  createFetchResponseFromText,
+  createLightweightFetch,
+  type FetchObserver,
+} from "./lightweight-fetch.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";
 import { isLocalPath } from "./is-local-path.ts";
@@ -42,15 +54,33 @@ export interface AgentCardWithServedJson {
   readonly close?: never;
 }
 
+/** Agent card with the origin that logins belong to, and the options of the requests. */
+export interface LoadedAgentCard extends AgentCardWithServedJson {
+  readonly origin: string;
+  readonly fetch: typeof fetch;
+  readonly signal: AbortSignal;
+}
+
+/** Options of `connect` and `findCard` for an agent reference. */
+type AgentConnectOptions = ConnectOptions & {
+  readonly url: string;
+  readonly signal: AbortSignal;
+  readonly fetch: typeof fetch;
+};
+
 export async function loadAgentCard(
   ref: string,
   options: ClientOptions,
   context: CliContext,
-): Promise<AgentCardWithServedJson> {
-  const { url, ...how } = createConnectOptions(ref, options, context);
+): Promise<LoadedAgentCard> {
+  const { url, ...how } = await createConnectOptions(ref, options, context);
   try {
     const { card, json } = await findCard(url, how);
-    return { card, servedJson: json };
+    const origin =
+      url === CARD_TEXT_PLACEHOLDER_URL && card.supportedInterfaces[0]
+        ? getInterfaceOrigin(card.supportedInterfaces[0])
+        : parseAgentUrl(url).origin;
+    return { card, servedJson: json, origin, fetch: how.fetch, signal: how.signal };
   } catch (error) {
     throw toCardError(error, ref, url);
   }
@@ -58,45 +88,90 @@ export async function loadAgentCard(
 
 /**
  * Builds the options of `connect` and `findCard` from the command-line options. The agent card may be at a
- * URL or in a file.
+ * URL, in a file, or in a catalog. `listLoginSecrets` returns further secrets that no log may contain.
  */
-export function createConnectOptions(
+export async function createConnectOptions(
   ref: string,
   options: ClientOptions,
   context: CliContext,
-): ConnectOptions & { readonly url: string; readonly signal: AbortSignal } {
-  const send = createLightweightFetch({
-    ...(options.insecure ? { verifyCertificates: false } : {}),
-    ...(options.debug ? createDebugObservers(options, context) : {}),
-  });
+  listLoginSecrets: () => readonly string[] = () => [],
+): Promise<AgentConnectOptions> {
+  const clientCertificate = readClientCertificate(options);
+  const send = withDeclaredCredentials(
+    createLightweightFetch({
+      ...(options.insecure ? { verifyCertificates: false } : {}),
+      clientCertificate,
+      ...(options.debug ? createDebugObservers(options, context, listLoginSecrets) : {}),
+    }),
+  );
+  const signal = createTimeoutAndInterruptSignal(options, context);
+  const request = { fetch: send, signal, timeouts: chooseTimeouts(options) };
   const auth = toClientAuthOptions(options);
-  const file = readCardFile(ref);
+  const source = await findCardSource(ref, options, request);
+  const text = "text" in source ? source.text : undefined;
   return {
-    url: file === undefined ? ref : CARD_FILE_PLACEHOLDER_URL,
+    ...request,
+    url: "url" in source ? source.url : CARD_TEXT_PLACEHOLDER_URL,
     headers: parseServiceParams(options.svcParam),
     fetch: (input, init) =>
-      file !== undefined && input === CARD_FILE_PLACEHOLDER_URL
-        ? Promise.resolve(createFetchResponseFromText(file))
+      text !== undefined && input === CARD_TEXT_PLACEHOLDER_URL
+        ? Promise.resolve(createFetchResponseFromText(text))
         : send(input, init),
-    signal: createTimeoutAndInterruptSignal(options, context),
-    timeouts: chooseTimeouts(options),
-    // Sets this option separately because the gRPC transport does not use `fetch`.
-    grpc: options.insecure ? { insecure: true } : {},
+    // Sets these options separately because the gRPC transport does not use `fetch`.
+    grpc: { ...(options.insecure ? { insecure: true } : {}), ...clientCertificate },
     ...(auth ? { auth } : {}),
     ...(options.allowClearText ? { allowClearText: true } : {}),
-    // A card file has no origin, and the user has chosen the file.
-    trustedOrigins: file === undefined ? (options.trustOrigin ?? []) : "any",
+    trustedOrigins: "text" in source ? source.trustedOrigins : (options.trustOrigin ?? []),
     ...(options.extension ? { extensions: options.extension } : {}),
     ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
   };
 }
 
+function readClientCertificate({
+  clientCert,
+  clientKey,
+}: ClientOptions): { cert: string; key: string } | undefined {
+  if (clientCert === undefined && clientKey === undefined) return undefined;
+  if (clientCert === undefined || clientKey === undefined)
+    throw createUsageError("A client certificate needs both --client-cert and --client-key.");
+  const [cert, key] = [clientCert, clientKey].map((file) => {
+    try {
+      return readFileSync(file, "utf8");
+    } catch (error) {
+      throw createUsageError(`${file} cannot be read.`, undefined, error);
+    }
+  });
+  return { cert: cert as string, key: key as string };
+}
+
+/** Finds the agent card of a reference. `<host>#<name>` is an agent in the catalog of a host. */
+async function findCardSource(
+  ref: string,
+  options: ClientOptions,
+  request: Pick<ConnectOptions, "fetch" | "signal" | "timeouts">,
+): Promise<CardSource> {
+  const text = readCardFile(ref);
+  // A card file has no origin, and the user has chosen the file.
+  if (text !== undefined) return { text, trustedOrigins: "any" };
+  const hash = ref.indexOf("#");
+  if (hash < 0) return { url: ref };
+  const { findCatalogEntry } = await import("./catalog-entry.ts");
+  try {
+    return await findCatalogEntry(ref.slice(0, hash), ref.slice(hash + 1), options, request);
+  } catch (error) {
+    throw toCardError(error, ref, ref);
+  }
+}
+
 function createDebugObservers(
   options: ClientOptions,
   { streams }: CliContext,
+  listLoginSecrets: () => readonly string[],
 ): Pick<NonNullable<Parameters<typeof createLightweightFetch>[0]>, "createObserver"> {
-  const redactor = createOptionsRedactor(options);
-  return { createObserver: () => createDebugLogger((text) => streams.err(text), redactor) };
+  // A login can get another token between two requests.
+  const createObserver = (): FetchObserver =>
+    createDebugLogger((text) => streams.err(text), createOptionsRedactor(options, listLoginSecrets()));
+  return { createObserver };
 }
 
 /**
@@ -109,8 +184,8 @@ function chooseTimeouts({ timeout }: ClientOptions): ClientTimeouts {
     : { connectMs: Infinity, sendMs: Infinity, callMs: Infinity };
 }
 
-/** Placeholder URL for an agent card from a file. The client never sends a request to the placeholder URL. */
-const CARD_FILE_PLACEHOLDER_URL = "http://file.invalid/agent-card.json";
+/** Placeholder URL for an agent card from a file or a catalog. The client never sends a request to the placeholder URL. */
+export const CARD_TEXT_PLACEHOLDER_URL = "http://file.invalid/agent-card.json";
 
 /**
  * Returns the text of an agent card file from a `file://…` URL or a path, or `undefined` for other
@@ -155,7 +230,7 @@ export function toCardError(error: unknown, ref: string, url: string): unknown {
     const hint = `If you trust that agent, pass --trust-origin ${error.metadata["untrustedOrigin"]}.`;
     return new CliError("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
   }
-  if (url === CARD_FILE_PLACEHOLDER_URL && error.reason === "INVALID_AGENT_RESPONSE") {
+  if (url === CARD_TEXT_PLACEHOLDER_URL && error.reason === "INVALID_AGENT_RESPONSE") {
     const why = error.cause instanceof Error ? error.cause.message : error.message;
     return new CliError("A2ACLI_ERR_CARD_INVALID", `${ref} cannot be used: ${why}.`, undefined, error);
   }

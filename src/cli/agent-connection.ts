@@ -1,10 +1,27 @@
-import { connect, listServerAgents, type A2AClient, type ConnectOptions } from "../client/index.ts";
-import { toCardError, createConnectOptions, type AgentCardWithServedJson } from "./agent-card-loader.ts";
+import { existsSync } from "node:fs";
+import {
+  connect,
+  findCard,
+  getInterfaceOrigin,
+  listAuthRequirements,
+  listServerAgents,
+  parseAgentUrl,
+  type A2AClient,
+  type ConnectOptions,
+} from "../client/index.ts";
+import {
+  CARD_TEXT_PLACEHOLDER_URL,
+  toCardError,
+  createConnectOptions,
+  type AgentCardWithServedJson,
+} from "./agent-card-loader.ts";
+import type { LoginAuthorizer } from "./auth/login-authorizer.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { listSecretOptionValues } from "./credential-redactor.ts";
+import { CREDENTIAL_OPTIONS, listSecretOptionValues } from "./credential-redactor.ts";
 import { openTrafficRecord, type OpenTrafficRecord } from "../observe/trace/recording/index.ts";
 import { readPackageVersion } from "./package-version.ts";
+import { getLoginFile } from "./settings.ts";
 
 /** Connection to the agent that a command calls. */
 export interface AgentConnection {
@@ -23,12 +40,20 @@ export async function connectToAgent(
   options: ClientOptions,
   context: CliContext,
 ): Promise<AgentConnection> {
-  const { url, signal, ...how } = createConnectOptions(ref, options, context);
+  let login: LoginAuthorizer | undefined;
+  const listLoginSecrets = (): readonly string[] => login?.listSecrets() ?? [];
+  const { url, signal, ...how } = await createConnectOptions(ref, options, context, listLoginSecrets);
+  login = await findLogin(url, how, options, context);
   const record =
-    options.record === undefined ? undefined : openClientRecord(options.record, options, context);
+    options.record === undefined
+      ? undefined
+      : openClientRecord(options.record, options, listLoginSecrets(), context);
   try {
     const remote = await connect(url, {
       ...how,
+      ...(login
+        ? { auth: login.authorize, trustedOrigins: [login.origin, ...(options.trustOrigin ?? [])] }
+        : {}),
       signal,
       ...(options.transport ? { preferredBindings: options.transport } : {}),
       ...(record ? { record: record.writer } : {}),
@@ -42,6 +67,35 @@ export async function connectToAgent(
   } catch (error) {
     throw toCardError(error, ref, url);
   }
+}
+
+/**
+ * Finds the login at the origin of an agent. A command with other credentials uses no login. Most users have none, so the
+ * code for logins is loaded only if their file exists.
+ */
+async function findLogin(
+  url: string,
+  how: ConnectOptions & { readonly fetch: typeof fetch },
+  { apiKey, basic, bearer, clientCert }: ClientOptions,
+  { env }: CliContext,
+): Promise<LoginAuthorizer | undefined> {
+  const file = getLoginFile(env);
+  const { oauthClient } = typeof how.auth === "object" ? how.auth : {};
+  if ([apiKey, basic, bearer, oauthClient].some((one) => one !== undefined) || !existsSync(file))
+    return undefined;
+  const origins =
+    url === CARD_TEXT_PLACEHOLDER_URL
+      ? (await findCard(url, how)).card.supportedInterfaces.map(getInterfaceOrigin)
+      : [parseAgentUrl(url).origin];
+  const { createLoginAuthorizer } = await import("./auth/login-authorizer.ts");
+  const hasClientCertificate = clientCert !== undefined;
+  return await createLoginAuthorizer({
+    file,
+    origins,
+    fetch: how.fetch,
+    now: Date.now,
+    hasClientCertificate,
+  });
 }
 
 /** Describes the agent of the command if the reference names a server with several agents. */
@@ -59,12 +113,17 @@ async function describeChoiceOfAgent(
 }
 
 /** Opens the file of `--record`. A record that cannot be written does not stop the command. */
-function openClientRecord(file: string, options: ClientOptions, { streams }: CliContext): OpenTrafficRecord {
+function openClientRecord(
+  file: string,
+  options: ClientOptions,
+  loginSecrets: readonly string[],
+  { streams }: CliContext,
+): OpenTrafficRecord {
   return openTrafficRecord(file, {
     vantage: "client",
     name: "colloquy",
     code: readPackageVersion(),
-    secrets: listSecretOptionValues(options),
+    secrets: [...listSecretOptionValues(options), ...loginSecrets],
     onLoss: (cause) =>
       streams.err(
         `warning: ${file} is incomplete: ${cause instanceof Error ? cause.message : String(cause)}\n`,
@@ -82,6 +141,27 @@ export async function loadExtendedCard(
   context: CliContext,
 ): Promise<AgentCardWithServedJson> {
   const { client, signal } = await connectToAgent(ref, options, context);
+  if (listAuthRequirements(client.card).length === 0 && hasCredentials(options)) {
+    // The extended card requires a scheme that the public card declares (a2a-cli SPEC §12.4).
+    context.streams.err("warning: the card declares no security scheme, so no credentials are sent\n");
+    return loadExtendedCard(ref, withoutCredentials(options), context);
+  }
   const card = await client.getExtendedCard({ signal });
   return { card, servedJson: card };
+}
+
+function hasCredentials(options: ClientOptions): boolean {
+  return CREDENTIAL_OPTIONS.some((name) => options[name] !== undefined);
+}
+
+function withoutCredentials({
+  apiKey: _apiKey,
+  basic: _basic,
+  bearer: _bearer,
+  clientCert: _clientCert,
+  clientKey: _clientKey,
+  oauthClient: _oauthClient,
+  ...options
+}: ClientOptions): ClientOptions {
+  return options;
 }

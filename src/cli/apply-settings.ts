@@ -30,8 +30,12 @@ const COMMAND_LINE_ONLY_OPTIONS: ReadonlySet<string> = new Set(
     "id",
     "token",
     "scheme",
+    "flow",
+    "scope",
+    "redirect-port",
     "credentials",
     "force",
+    "until-authorized",
   ].map((name) => `--${name}`),
 );
 

@@ -107,6 +107,7 @@ describe("credentials on the command line are sent as the card requires", () => 
   it("for a card that requires authentication, too", async () => {
     const closed = await startRequestRecordingTestServer((response, { headers }) => {
       const isKnown = headers.authorization === `Bearer ${TOKEN}`;
+      if (!isKnown) response.setHeader("www-authenticate", 'Bearer realm="a2a"');
       sendTestJsonResponse(response, isKnown ? buildTestAgentCard(closed.url) : {}, isKnown ? 200 : 401);
     });
     expect((await runCliInTestProcess(["card", "get", closed.url, "--bearer", TOKEN])).code).toBe(0);

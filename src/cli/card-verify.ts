@@ -1,28 +1,22 @@
 import { Command } from "commander";
-import { createCardVerifier, type CardVerifier } from "../client/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { defineAgentCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { appendValue, type ClientOptions } from "./client-options.ts";
+import type { ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";
-import { readCardTrust } from "./read-card-trust.ts";
-
-interface CardVerifyOptions extends ClientOptions {
-  key?: string[];
-  jwks?: string[];
-  strict?: boolean;
-}
+import {
+  addCardTrustOptions,
+  createCardVerifierFromOptions,
+  type CardTrustFlags,
+} from "./read-card-trust.ts";
 
 export function createCardVerifyCommand(context: CliContext): Command {
-  const command = new Command("verify")
-    .option("--key <file>", "trust the public keys in this file (JWK or JWKS); repeatable", appendValue)
-    .option("--jwks <url>", "trust the keys at this URL; repeatable", appendValue)
-    .option("--strict", "reject signatures over the SDKs' canonical form of cards");
-  return defineAgentCardCommand<CardVerifyOptions>(
-    command,
+  return defineAgentCardCommand<ClientOptions & CardTrustFlags>(
+    addCardTrustOptions(new Command("verify")),
     context,
     async ({ servedJson, options, output }) => {
       const verify = await createCardVerifierFromOptions(options);
+      if (!verify) throw createUsageError("No trusted key is given. Pass --key or --jwks.");
       try {
         const { canonicalForm, ...key } = await verify(servedJson);
         output.writeResult(
@@ -35,18 +29,4 @@ export function createCardVerifyCommand(context: CliContext): Command {
       }
     },
   );
-}
-
-async function createCardVerifierFromOptions({
-  key,
-  jwks,
-  strict,
-}: CardVerifyOptions): Promise<CardVerifier> {
-  const trusted = await readCardTrust({ keyFiles: key, jwksUrls: jwks });
-  if (!trusted) throw createUsageError("No trusted key is given. Pass --key or --jwks.");
-  try {
-    return createCardVerifier(strict ? { ...trusted, canonicalForm: "specification" } : trusted);
-  } catch (error) {
-    throw createUsageError((error as Error).message, undefined, error);
-  }
 }

@@ -64,6 +64,33 @@ describe("card get", () => {
   });
 });
 
+describe("card get", () => {
+  it("shows whether a trusted key signed the card, and no signature is no failure [CARD_GET_004]", async () => {
+    const getSignature = async (...words: string[]): Promise<string | undefined> => {
+      const { code, out } = await runCardCommand("get", ...words);
+      expect(code).toBe(0);
+      return /^Signature: (.*)$/m.exec(out)?.[1];
+    };
+    const trust = ["--key", `${cwd}/public.json`];
+    expect(await getSignature(url, ...trust)).toBe(`verified, signed by ${key.kid} (ES256)`);
+    expect(await getSignature(url, "--jwks", `${url}/.well-known/jwks.json`)).toMatch(/^verified/);
+    expect(await getSignature(url)).toMatch(/^unverifiable without a trusted key/);
+    expect(await getSignature(url, "--key", `${cwd}/others.json`)).toMatch(
+      /^unverifiable: .*no trusted signature/,
+    );
+    const { out, err } = await runCardCommand("get", url, "-o", "json", ...trust);
+    expect(err).toBe(`signature: verified, signed by ${key.kid} (ES256)\n`);
+    const card = JSON.parse(out) as { description: string; signatures?: unknown };
+    const files = await createTempTestDirectoryWithFiles({
+      "changed.json": JSON.stringify({ ...card, description: "Has another card" }),
+      "unsigned.json": JSON.stringify({ ...card, signatures: undefined }),
+    });
+    expect(await getSignature(`${files}/changed.json`, ...trust)).toMatch(/^unverifiable: /);
+    expect(await getSignature(`${files}/unsigned.json`, ...trust)).toBe("absent");
+    expect(await runCardCommand("get", url, "--key", `${cwd}/junk.json`)).toMatchObject({ code: 2 });
+  });
+});
+
 describe("card verify", () => {
   it("reports the valid signature, with a local key and with a key at a URL [A-40]", async () => {
     for (const trust of [

@@ -9,6 +9,7 @@ import {
   formatToolCall,
   isAnswerableWithText,
 } from "./tool-call-answers.ts";
+import { ChatTranscript } from "./chat-transcript.ts";
 import { defineClientCommand, type AgentCommandContext } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { formatColloquyCommand } from "./format-colloquy-command.ts";
@@ -44,7 +45,10 @@ Reads lines from the terminal or from a pipe. /answer <json> answers a pending t
       throw createSendUsageError(
         "A chat has more than one result. Add --stream to get one JSON line per event.",
       );
-    const chat = new ChatSession(call, options);
+    // A person reads a conversation. `--verbose` and `--stream` ask for all details.
+    const isConversation = context.isInteractive && !options.verbose && !options.stream;
+    const transcript = isConversation ? new ChatTranscript(context.streams) : undefined;
+    const chat = new ChatSession(call, options, transcript);
     const lines = readInputLines(args, context);
     try {
       for await (const line of lines) {
@@ -90,9 +94,15 @@ class ChatSession {
   readonly #context: AgentCommandContext<ChatOptions>;
   #conversation: ConversationState;
   #waitingTask: Task | undefined;
+  readonly #transcript: ChatTranscript | undefined;
 
-  constructor(call: AgentCommandContext<ChatOptions>, { contextId, taskId }: ChatOptions) {
+  constructor(
+    call: AgentCommandContext<ChatOptions>,
+    { contextId, taskId }: ChatOptions,
+    transcript: ChatTranscript | undefined,
+  ) {
     this.#context = call;
+    this.#transcript = transcript;
     this.#conversation = { ...(contextId ? { contextId } : {}), ...(taskId ? { taskId } : {}) };
   }
 
@@ -137,13 +147,13 @@ class ChatSession {
     let task: Task | undefined;
     const stream = client.stream(parts, { ...this.#conversation, messageId, signal });
     for await (const event of yieldUntilTerminalOrInterrupted(stream, known)) {
-      if (known && !task) output.writeFirstEventOfResumedTask(event);
-      else output.writeEvent(event);
+      this.#writeEvent(event, known && !task);
       task = this.#applyEventToTask(event, task);
     }
     if (!task) return;
     const { id, contextId, status } = task;
-    output.writeTaskIdsAtStreamEnd({ id, contextId, state: status.state });
+    if (this.#transcript) this.#transcript.endTurn(task);
+    else output.writeTaskIdsAtStreamEnd({ id, contextId, state: status.state });
     this.#waitingTask = task;
     const waits = isInterrupted(status.state);
     this.#conversation = waits ? { contextId, taskId: id } : { contextId };
@@ -154,6 +164,15 @@ class ChatSession {
       );
     }
     for (const line of formatAnswerHints(agentRef, task)) output.writeHint(line);
+  }
+
+  /** Writes an event. `isKnown` is true if the event contains the task as the user has already seen it. */
+  #writeEvent(event: StreamResponse, isKnown: boolean): void {
+    const { output } = this.#context;
+    if (!this.#transcript)
+      return isKnown ? output.writeFirstEventOfResumedTask(event) : output.writeEvent(event);
+    if (isKnown && "task" in event) this.#transcript.skipKnownContent(event.task);
+    else this.#transcript.writeEvent(event);
   }
 
   /** Returns the state of the task after a stream event. */

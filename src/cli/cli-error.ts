@@ -149,7 +149,7 @@ function fromA2AError(
     return new CliError(
       "A2ACLI_ERR_CREDENTIALS_MISSING",
       message,
-      "Pass --bearer, --api-key, --basic, or --oauth-client, as the agent card requires.",
+      "Pass --bearer, --api-key, --basic, or --oauth-client, as the agent card requires. For OAuth, run colloquy auth login.",
       error,
     );
   }

@@ -7,7 +7,7 @@ import { createUsageError } from "./cli-error.ts";
  * each credential is sent (A2A §4.5). Error messages about invalid options never contain credentials.
  */
 export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions | undefined {
-  const { bearer, apiKey, basic, oauthClient, oauthIssuer } = options;
+  const { bearer, apiKey, basic, oauthClient, oauthIssuer, clientCert } = options;
   const auth: { -readonly [K in keyof ClientAuthOptions]: ClientAuthOptions[K] } = {};
   if (bearer !== undefined) auth.bearer = bearer;
   if (apiKey !== undefined) auth.apiKey = apiKey;
@@ -16,10 +16,20 @@ export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions |
     auth.basic = { username, password };
   }
   if (oauthClient !== undefined) {
-    const [id, secret] = splitAtColon("--oauth-client", oauthClient);
-    auth.oauthClient = oauthIssuer === undefined ? { id, secret } : { id, secret, issuer: oauthIssuer };
+    const { id, secret } = parseOAuthClient(oauthClient);
+    // A client without a secret only logs in users.
+    if (secret !== undefined)
+      auth.oauthClient = oauthIssuer === undefined ? { id, secret } : { id, secret, issuer: oauthIssuer };
   }
+  if (clientCert !== undefined) auth.mutualTls = true;
   return Object.keys(auth).length > 0 ? auth : undefined;
+}
+
+/** Parses the id of an OAuth client, with or without a secret. */
+export function parseOAuthClient(text: string): { readonly id: string; readonly secret?: string } {
+  if (!text.includes(":")) return { id: text };
+  const [id, secret] = splitAtColon("--oauth-client", text);
+  return { id, secret };
 }
 
 /**

@@ -14,6 +14,8 @@ export interface ClientOptions {
   basic?: string;
   oauthClient?: string;
   oauthIssuer?: string;
+  clientCert?: string;
+  clientKey?: string;
   extension?: string[];
   svcParam?: string[];
   transport?: ClientBindingName[];
@@ -60,12 +62,14 @@ export function addClientOptions(command: Command): Command {
     .addOption(
       new Option(
         "--oauth-client <id:secret>",
-        "OAuth 2.0 client for getting a token from the server in the card",
+        "OAuth 2.0 client for getting a token from the server in the card; without a secret only for auth login",
       ),
     )
     .addOption(
       new Option("--oauth-issuer <url>", "the authorization server that the client secret belongs to"),
     )
+    .addOption(new Option("--client-cert <file>", "TLS client certificate to authenticate with (PEM)"))
+    .addOption(new Option("--client-key <file>", "private key of the client certificate (PEM)"))
     .addOption(
       new Option("--extension <uri>", "an extension that you support; repeatable").argParser(appendCommaList),
     )
@@ -181,7 +185,7 @@ export function appendValue(text: string, previous: string[] | undefined): strin
  * Parses one occurrence of a repeatable option with comma-separated values. An environment variable can
  * therefore contain several values for the option.
  */
-function appendCommaList(text: string, previous: string[] | undefined): string[] {
+export function appendCommaList(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), ...text.split(",").map((one) => one.trim())];
 }
 

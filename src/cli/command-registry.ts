@@ -81,6 +81,10 @@ export const COMMANDS: CommandTable = {
       },
     },
   },
+  webhook: {
+    description: "Receive push notifications of tasks, and show them.",
+    loadFactory: async () => (await import("./webhook.ts")).createWebhookCommand,
+  },
   test: {
     description: "Test an agent with conversations from files, recordings, or ADK eval sets.",
     loadFactory: async () => (await import("./test.ts")).createTestCommand,
@@ -123,11 +127,20 @@ export const COMMANDS: CommandTable = {
     commands: TRACE_COMMANDS,
   },
   auth: {
-    description: "Create credentials for the agents that you serve: new-key.",
+    description:
+      "Log in to agents, and create credentials for the agents that you serve: login, logout, new-key.",
     commands: {
+      login: {
+        description: "Log in to an agent with OAuth 2.0 or OpenID Connect, and store the token.",
+        loadFactory: async () => (await import("./auth/login.ts")).createAuthLoginCommand,
+      },
+      logout: {
+        description: "Delete stored tokens.",
+        loadFactory: async () => (await import("./auth/logout.ts")).createAuthLogoutCommand,
+      },
       "new-key": {
         description: "Create an API key. It is shown once; servers store only a hash.",
-        loadFactory: async () => (await import("./auth-new-key.ts")).createAuthNewKeyCommand,
+        loadFactory: async () => (await import("./auth/new-key.ts")).createAuthNewKeyCommand,
       },
     },
   },

@@ -10,7 +10,8 @@ import { redactUserInfo } from "../observe/logging/index.ts";
 import { didYouMean } from "../base/usage-checks/index.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
-import { readSettingsFromEnvAndFiles, toVariableName, type Settings } from "./settings.ts";
+import { readLogins } from "./auth/login-file.ts";
+import { getLoginFile, readSettingsFromEnvAndFiles, toVariableName, type Settings } from "./settings.ts";
 
 /** Name and value of a setting, with the source of the value (a2a-cli SPEC §8.3). */
 interface ShownSetting {
@@ -42,15 +43,39 @@ export function createConfigShowCommand(context: CliContext): Command {
           }
         : resolveShownSetting(name, option, settings),
     );
+    const logins = listShownLogins(getLoginFile(context.env));
     output.writeResult(
-      { settings: shownSettings },
-      Object.fromEntries(shownSettings.map((one) => [one.name, formatShownSetting(one)])),
+      { settings: shownSettings, logins },
+      Object.fromEntries([
+        ...shownSettings.map((one) => [one.name, formatShownSetting(one)]),
+        ...logins.map(({ origin, scheme, expires }) => [
+          `Login ${origin} ${scheme}`,
+          expires === null ? "stored" : `expires ${expires}`,
+        ]),
+      ]),
     );
     for (const caution of collectSettingFileWarnings(self, settings)) output.writeWarning(caution);
     for (const name of settings.variableNames.filter((one) => !options.has(one) && one !== "A2ACLI_CONFIG")) {
       output.writeWarning(`${name} is no setting of this tool.${didYouMean(name, options.keys())}`);
     }
   });
+}
+
+/** A stored login without its tokens. */
+interface ShownLogin {
+  readonly origin: string;
+  readonly scheme: string;
+  readonly expires: string | null;
+  readonly file: string;
+}
+
+function listShownLogins(file: string): ShownLogin[] {
+  return readLogins(file).map(({ origin, scheme, expiresAt }) => ({
+    origin,
+    scheme,
+    expires: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    file,
+  }));
 }
 
 function isSetByFlag(command: Command, option: Option): boolean {

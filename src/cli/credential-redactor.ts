@@ -1,7 +1,7 @@
 import { createRedactor, type Redactor } from "../observe/logging/index.ts";
 
 /** Command-line options whose values are credentials. Values of `--svc-param` may also be credentials. */
-export const CREDENTIAL_OPTIONS = ["bearer", "apiKey", "basic", "oauthClient"] as const;
+export const CREDENTIAL_OPTIONS = ["bearer", "apiKey", "basic", "oauthClient", "clientKey"] as const;
 
 interface SecretOptionValues {
   readonly bearer?: string;
@@ -14,9 +14,12 @@ interface SecretOptionValues {
   readonly credentials?: string;
 }
 
-/** Creates a redactor that also knows all credentials among the command-line options. */
-export function createOptionsRedactor(options: SecretOptionValues): Redactor {
-  return createRedactor({ secrets: listSecretOptionValues(options) });
+/** Creates a redactor that also knows all credentials among the command-line options, and other secrets. */
+export function createOptionsRedactor(
+  options: SecretOptionValues,
+  secrets: readonly string[] = [],
+): Redactor {
+  return createRedactor({ secrets: [...listSecretOptionValues(options), ...secrets] });
 }
 
 /** Returns all credentials among the command-line options. */
@@ -29,12 +32,17 @@ export function listSecretOptionValues(options: SecretOptionValues): string[] {
     credentials,
     basic,
     getSecretAfterColon(basic),
-    oauthClient,
-    getSecretAfterColon(oauthClient),
-    // A token server receives the id and the secret in form encoding.
-    new URLSearchParams({ a: oauthClient ?? "" }).toString().slice(2).replace("%3A", ":"),
+    ...listOAuthClientSecrets(oauthClient),
     ...svcParam.map((param) => getSecretAfterColon(param).trim()),
   ].filter((secret): secret is string => secret !== undefined && secret !== "");
+}
+
+/** A client without a secret has only an id, which is no secret. */
+function listOAuthClientSecrets(oauthClient = ""): string[] {
+  if (!oauthClient.includes(":")) return [];
+  // A token server receives the id and the secret in form encoding.
+  const encoded = new URLSearchParams({ a: oauthClient }).toString().slice(2).replace("%3A", ":");
+  return [oauthClient, getSecretAfterColon(oauthClient), encoded];
 }
 
 function getSecretAfterColon(text = ""): string {

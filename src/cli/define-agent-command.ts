@@ -12,11 +12,7 @@ import { OutputWriter } from "./output-writer.ts";
 import { CliError, createUsageError, toCliError } from "./cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "./credential-redactor.ts";
 import { readSettingsFromEnvAndFiles, type Settings } from "./settings.ts";
-import {
-  loadAgentCard,
-  splitAgentRefFromArguments,
-  type AgentCardWithServedJson,
-} from "./agent-card-loader.ts";
+import { loadAgentCard, splitAgentRefFromArguments, type LoadedAgentCard } from "./agent-card-loader.ts";
 import type { AgentConnection } from "./agent-connection.ts";
 
 /** Arguments, options, and connection of a command that contacts an agent. */
@@ -52,13 +48,16 @@ export function defineClientCommand<O extends ClientOptions>(
 export function defineAgentCardCommand<O extends ClientOptions>(
   command: Command,
   context: CliContext,
-  work: (call: AgentCommandInput<O> & AgentCardWithServedJson) => void | Promise<void>,
-  open: (ref: string, options: O, context: CliContext) => Promise<AgentCardWithServedJson> = loadAgentCard,
+  work: (call: AgentCommandInput<O> & LoadedAgentCard) => void | Promise<void>,
 ): Command {
-  return defineAgentCommand(command, "", context, open, work);
+  return defineAgentCommand(command, "", context, loadAgentCard, work);
 }
 
-function defineAgentCommand<O extends ClientOptions, T extends { readonly close?: () => Promise<void> }>(
+/** Defines a command that opens the target of its agent reference with `open`. */
+export function defineAgentCommand<
+  O extends ClientOptions,
+  T extends { readonly close?: () => Promise<void> },
+>(
   command: Command,
   words: string,
   context: CliContext,

@@ -30,12 +30,13 @@ const AGENT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   "task push-config delete": ["task", "push-config", "delete", "AGENT", "t", "w"],
   "card get": ["card", "get", "AGENT"],
   "card validate": ["card", "validate", "AGENT"],
+  "auth login": ["auth", "login", "AGENT", "--oauth-client", "cli"],
   "card verify": ["card", "verify", "AGENT", "--jwks", "http://127.0.0.1:1/jwks.json"],
 };
 
 /** Commands that contact no agent, or start a server. All their output passes through the same streams. */
 const OTHER_COMMANDS =
-  /^(?:serve|dev|worker|demo|console|tap|replay|trace|mcp|init|completion|info|config|auth|store|cards|card sign)\b/;
+  /^(?:serve|dev|worker|demo|console|tap|replay|trace|mcp|init|completion|info|config|auth new-key|auth logout|webhook|store|cards|card sign)\b/;
 
 let server: HostileServer;
 let directory: string;

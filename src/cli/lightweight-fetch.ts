@@ -13,6 +13,8 @@ export interface FetchObserver {
 interface LightweightFetchOptions {
   /** `false` accepts any certificate. Default: `true`. */
   readonly verifyCertificates?: boolean;
+  /** TLS client certificate and its key in PEM format. */
+  readonly clientCertificate?: { readonly cert: string; readonly key: string } | undefined;
   readonly createObserver?: () => FetchObserver;
 }
 
@@ -23,6 +25,7 @@ interface LightweightFetchOptions {
  */
 export function createLightweightFetch({
   verifyCertificates = true,
+  clientCertificate,
   createObserver,
 }: LightweightFetchOptions = {}): typeof fetch {
   const send = async (
@@ -33,11 +36,12 @@ export function createLightweightFetch({
     const headers = toHeaderEntries(init.headers);
     // The client sends only text bodies.
     const body = typeof init.body === "string" ? init.body : "";
-    const options: RequestOptions & { rejectUnauthorized?: boolean } = {
+    const options: RequestOptions & { rejectUnauthorized?: boolean; cert?: string; key?: string } = {
       method: init.method ?? "GET",
       headers: { ...Object.fromEntries(headers), "accept-encoding": "identity" },
       ...(init.signal ? { signal: init.signal } : {}),
       ...(verifyCertificates ? {} : { rejectUnauthorized: false }),
+      ...clientCertificate,
     };
     const watcher = createObserver?.();
     watcher?.onRequest(options.method as string, url, headers, body);

@@ -101,7 +101,7 @@ describe("JSON", () => {
 });
 
 describe("a stream as text", () => {
-  it("shows chunks immediately in one block, and ends with the ids", () => {
+  it("shows chunks immediately in one block, and ends with the ids and the state once", () => {
     const ids = { taskId: "t-1", contextId: "c-1" };
     const chunk = (text: string, rest: object = {}): StreamResponse => ({
       artifactUpdate: { ...ids, artifact: { artifactId: "a-1", name: "answer", parts: [{ text }] }, ...rest },
@@ -119,7 +119,6 @@ State: TASK_STATE_SUBMITTED
 Artifact: answer
 Hello
 
-State: TASK_STATE_COMPLETED
 Task: t-1
 Context: c-1
 State: TASK_STATE_COMPLETED

@@ -7,10 +7,13 @@ import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } fro
 import type { AgentCard, Message, TaskState } from "../protocol/index.ts";
 import type { CliError } from "./cli-error.ts";
 import {
+  isLastEvent,
   renderAgentCard,
   renderEvent,
   renderIds,
+  renderIdsWithoutState,
   renderMessage,
+  renderNotification,
   renderPushConfig,
   renderUserMessage,
   renderTask,
@@ -38,6 +41,9 @@ export class OutputWriter {
   readonly #tracker = new ArtifactContentTracker();
   readonly #jsonLines: boolean;
   readonly #verbose: boolean;
+  /** Id of the task whose ids the output contains before its result. */
+  #announcedTaskId: string | undefined;
+  #endsWithIds = false;
 
   /**
    * `jsonLines` writes each JSON document on one line. `verbose` writes all available details in text format.
@@ -56,9 +62,18 @@ export class OutputWriter {
 
   writeResponse(response: SendMessageResponse, history = false): void {
     if (this.format === "json") this.#writeJsonDocument(response);
-    else if ("task" in response)
-      renderTask(this.#textWriter, response.task, this.#getTextDetailOptions(history));
-    else renderMessage(this.#textWriter, response.message, this.#verbose);
+    else if ("task" in response) {
+      const { task } = response;
+      const hasIds = task.id === this.#announcedTaskId;
+      renderTask(this.#textWriter, task, this.#getTextDetailOptions(history), hasIds);
+    } else renderMessage(this.#textWriter, response.message, this.#verbose);
+  }
+
+  /** Writes the ids of a task before its result is known, in text format. */
+  announceTask(ids: { id: string; contextId: string }): void {
+    if (this.format === "json" || this.#announcedTaskId !== undefined) return;
+    this.#announcedTaskId = ids.id;
+    renderIdsWithoutState(this.#textWriter, ids);
   }
 
   /** Writes a task. `history` includes its messages. */
@@ -83,9 +98,15 @@ export class OutputWriter {
     if (page.nextPageToken) this.#textWriter.writeField("Next page", page.nextPageToken);
   }
 
-  writeCard(card: AgentCard): void {
-    if (this.format === "json") this.#writeJsonDocument(card);
-    else renderAgentCard(this.#textWriter, card);
+  /** Writes a card, and whether its signature is valid. JSON output contains only the card. */
+  writeCard(card: AgentCard, signature: string): void {
+    if (this.format === "json") {
+      this.#writeJsonDocument(card);
+      if (signature !== "absent") this.#writeNote(`signature: ${signature}`);
+      return;
+    }
+    renderAgentCard(this.#textWriter, card);
+    this.#textWriter.writeField("Signature", signature);
   }
 
   /** Writes the names of the saved artifact files and the links to external content. */
@@ -141,12 +162,20 @@ export class OutputWriter {
     const { id, contextId, status } = event.task;
     this.#tracker.addKnownArtifacts(event.task);
     renderIds(this.#textWriter, { id, contextId, state: status.state });
+    this.#endsWithIds = true;
   }
 
   /** Writes one stream event without delay. */
   writeEvent(event: StreamResponse): void {
-    if (this.format === "json") this.#streams.out(`${renderJson(event)}\n`);
-    else renderEvent(this.#textWriter, event, this.#tracker, this.#getTextDetailOptions(false));
+    if (this.format === "json") return this.#streams.out(`${renderJson(event)}\n`);
+    renderEvent(this.#textWriter, event, this.#tracker, this.#getTextDetailOptions(false));
+    this.#endsWithIds = "task" in event || isLastEvent(event);
+  }
+
+  /** Writes the event of a push notification. */
+  writeNotification(event: StreamResponse): void {
+    if (this.format === "json") this.writeEvent(event);
+    else renderNotification(this.#textWriter, event, this.#tracker);
   }
 
   /** Writes the user's own message in text format with `--verbose`. */
@@ -155,11 +184,11 @@ export class OutputWriter {
   }
 
   /**
-   * Writes the task's ids and state again after a stream in text format, because long output hides the first
-   * ids.
+   * Writes the task's ids and state after a stream in text format, unless the last event contains them. Long output
+   * hides the first ids.
    */
   writeTaskIdsAtStreamEnd(ids: { id: string; contextId: string; state: TaskState }): void {
-    if (this.format === "text") renderIds(this.#textWriter, ids);
+    if (this.format === "text" && !this.#endsWithIds) renderIds(this.#textWriter, ids);
   }
 
   /** Writes a result that has no A2A type, but only in JSON format. */

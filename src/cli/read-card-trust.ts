@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { CardTrustOptions } from "../client/index.ts";
+import type { Command } from "commander";
+import { createCardVerifier, type CardTrustOptions, type CardVerifier } from "../client/index.ts";
+import { appendValue } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 
 type TrustedKey = Extract<CardTrustOptions["keys"], readonly unknown[]>[number];
@@ -29,5 +31,34 @@ async function readPublicKeys(file: string): Promise<readonly TrustedKey[]> {
   } catch (cause) {
     const message = `${file} cannot be read as a JWK ({"kty": …}) or a JWKS ({"keys": […]}).`;
     throw createUsageError(message, undefined, cause);
+  }
+}
+
+/** Options of a command that verifies signatures of agent cards. */
+export interface CardTrustFlags {
+  key?: string[];
+  jwks?: string[];
+  strict?: boolean;
+}
+
+export function addCardTrustOptions(command: Command): Command {
+  return command
+    .option("--key <file>", "trust the public keys in this file (JWK or JWKS); repeatable", appendValue)
+    .option("--jwks <url>", "trust the keys at this URL; repeatable", appendValue)
+    .option("--strict", "reject signatures over the SDKs' canonical form of cards");
+}
+
+/** Creates a verifier that trusts the keys of the options. Resolves with `undefined` if there are none. */
+export async function createCardVerifierFromOptions({
+  key,
+  jwks,
+  strict,
+}: CardTrustFlags): Promise<CardVerifier | undefined> {
+  const trusted = await readCardTrust({ keyFiles: key, jwksUrls: jwks });
+  if (!trusted) return undefined;
+  try {
+    return createCardVerifier(strict ? { ...trusted, canonicalForm: "specification" } : trusted);
+  } catch (error) {
+    throw createUsageError((error as Error).message, undefined, error);
   }
 }

@@ -2,6 +2,8 @@ import {
   type AgentCard,
   type Artifact,
   type ArtifactContentTracker,
+  isInterrupted,
+  isTerminal,
   type JsonObject,
   type Message,
   type Part,
@@ -15,8 +17,7 @@ import type { TextWriter } from "./text-writer.ts";
 
 /** Renders the task ids and the task state that the next command needs (a2a-cli SPEC §8.2). */
 export function renderIds(writer: TextWriter, ids: { id: string; contextId: string; state: string }): void {
-  writer.writeField("Task", ids.id);
-  writer.writeField("Context", ids.contextId);
+  renderIdsWithoutState(writer, ids);
   writer.writeField("State", ids.state);
 }
 
@@ -26,12 +27,21 @@ export interface TaskTextDetailOptions {
   readonly verbose?: boolean;
 }
 
+/** Renders the ids of a task whose state is not known yet. */
+export function renderIdsWithoutState(writer: TextWriter, ids: { id: string; contextId: string }): void {
+  writer.writeField("Task", ids.id);
+  writer.writeField("Context", ids.contextId);
+}
+
+/** Renders a task. `hasIds` is true if the output contains the ids of the task already. */
 export function renderTask(
   writer: TextWriter,
   task: Task,
   { history = false, verbose = false }: TaskTextDetailOptions = {},
+  hasIds = false,
 ): void {
-  renderIds(writer, { id: task.id, contextId: task.contextId, state: task.status.state });
+  if (!hasIds) renderIdsWithoutState(writer, task);
+  writer.writeField("State", task.status.state);
   if (verbose && task.status.timestamp) writer.writeField("Updated", task.status.timestamp);
   if (verbose) renderMetadata(writer, "task", task.metadata);
   for (const message of (history && task.history) || [])
@@ -64,8 +74,9 @@ export function renderEvent(
     renderTask(writer, event.task, detail);
   } else if ("message" in event) renderMessage(writer, event.message, verbose);
   else if ("statusUpdate" in event) {
-    const { status, metadata } = event.statusUpdate;
-    writer.writeField("State", status.state);
+    const { taskId: id, contextId, status, metadata } = event.statusUpdate;
+    if (isLastEvent(event)) renderIds(writer, { id, contextId, state: status.state });
+    else writer.writeField("State", status.state);
     if (verbose && status.timestamp) writer.writeField("Updated", status.timestamp);
     if (verbose) renderMetadata(writer, "status", metadata);
     renderStatusMessage(writer, status, verbose);
@@ -76,6 +87,30 @@ export function renderEvent(
     renderArtifact(writer, { ...artifact, parts: parts.slice() }, { growing: true, verbose });
     if (lastChunk) writer.closeBlock();
   }
+}
+
+/** Returns whether a stream ends with the event, because the task has ended or waits for its user. */
+export function isLastEvent(event: StreamResponse): boolean {
+  if (!("statusUpdate" in event)) return false;
+  const { state } = event.statusUpdate.status;
+  return isTerminal(state) || isInterrupted(state);
+}
+
+/** Renders a notification. Each one names its task, because a webhook receives the events of several tasks. */
+export function renderNotification(
+  writer: TextWriter,
+  event: StreamResponse,
+  tracker: ArtifactContentTracker,
+): void {
+  if ("artifactUpdate" in event) {
+    const { taskId: id, contextId } = event.artifactUpdate;
+    renderIdsWithoutState(writer, { id, contextId });
+  } else if ("statusUpdate" in event && !isLastEvent(event)) {
+    const { taskId: id, contextId } = event.statusUpdate;
+    renderIdsWithoutState(writer, { id, contextId });
+  }
+  renderEvent(writer, event, tracker);
+  writer.writeBlankLine();
 }
 
 export function renderAgentCard(writer: TextWriter, card: AgentCard): void {
@@ -160,11 +195,7 @@ function renderParts(
       writer.appendToBlock(label, value, growing ?? "", part.text);
       if (growing === undefined) writer.closeBlock();
     } else if ("data" in part) writer.writeBlock("Data", value, JSON.stringify(part.data, null, 2));
-    else
-      writer.writeField(
-        "File",
-        [part.filename, part.mediaType, formatFilePartUrlOrSize(part)].filter(Boolean).join(", "),
-      );
+    else writer.writeField("File", formatFilePart(part));
   }
 }
 
@@ -172,6 +203,11 @@ function renderMetadata(writer: TextWriter, owner: string, metadata: JsonObject 
   if (metadata && Object.keys(metadata).length > 0) {
     writer.writeBlock("Metadata", owner, JSON.stringify(metadata, null, 2));
   }
+}
+
+/** Returns the name, the media type, and the size or the URL of a file part. */
+export function formatFilePart(part: Exclude<Part, { text: string } | { data: unknown }>): string {
+  return [part.filename, part.mediaType, formatFilePartUrlOrSize(part)].filter(Boolean).join(", ");
 }
 
 function formatFilePartUrlOrSize(part: { raw: string } | { url: string }): string {

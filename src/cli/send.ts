@@ -15,6 +15,7 @@ import {
   createPollIntervalOption,
   type ClientOptions,
 } from "./client-options.ts";
+import { SendProgress } from "./send-progress.ts";
 import { PartFlags, createSendUsageError } from "./part-flags.ts";
 import { warnAboutUncompletedTask, yieldUntilTerminalOrInterrupted, waitForTask } from "./wait-for-task.ts";
 import { writeStreamEvents } from "./write-stream-events.ts";
@@ -50,7 +51,7 @@ export function createSendCommand(context: CliContext): Command {
     .addOption(createPollIntervalOption());
   return defineClientCommand<SendOptions>(command, "[text...] ", context, async (call) => {
     const parts = await buildMessageParts(call, flags, context);
-    await runSend(call, parts);
+    await runSend(call, parts, context);
   });
 }
 
@@ -77,7 +78,11 @@ async function buildMessageParts(
   return [...answers, ...otherParts];
 }
 
-async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): Promise<void> {
+async function runSend(
+  call: AgentCommandContext<SendOptions>,
+  parts: Part[],
+  context: CliContext,
+): Promise<void> {
   const { agentRef, client, signal, options, output } = call;
   const { taskId, contextId, metadata, history } = options;
   const isAsync = options.async === true || options.wait === false || options.returnImmediately === true;
@@ -106,6 +111,7 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
     : await waitForTurnResult(
         yieldUntilTerminalOrInterrupted(client.stream(parts, request), taskId !== undefined),
         call,
+        new SendProgress(output, context),
       );
   output.writeResponse(response, (history ?? 0) > 0);
   if ("task" in response) warnAboutUncompletedTask(output, agentRef, response.task);
@@ -119,10 +125,12 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
 async function waitForTurnResult(
   stream: AsyncIterable<StreamResponse>,
   call: AgentCommandContext<SendOptions>,
+  progress: SendProgress,
 ): Promise<SendMessageResponse> {
   let taskId: string | undefined;
-  const noted = yieldEventsReportingTaskId(stream, (id) => {
-    taskId = id;
+  const noted = tapEvents(stream, (event) => {
+    if ("task" in event) taskId = event.task.id;
+    progress.show(event);
   });
   try {
     const response = await collect(noted).catch((error: unknown) => {
@@ -141,16 +149,18 @@ async function waitForTurnResult(
       error,
       formatColloquyCommand("task", "get", call.agentRef, taskId, "--wait"),
     );
+  } finally {
+    progress.end();
   }
 }
 
-/** Yields the events of a stream unchanged, and reports the task id when an event contains the id. */
-async function* yieldEventsReportingTaskId(
+/** Yields the events of a stream unchanged, and passes each one to a function first. */
+async function* tapEvents(
   stream: AsyncIterable<StreamResponse>,
-  onTaskId: (taskId: string) => void,
+  onEvent: (event: StreamResponse) => void,
 ): AsyncGenerator<StreamResponse, void> {
   for await (const event of stream) {
-    if ("task" in event) onTaskId(event.task.id);
+    onEvent(event);
     yield event;
   }
 }

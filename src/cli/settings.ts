@@ -116,10 +116,20 @@ export function readSettingsFromEnvAndFiles(
   const named = config ?? env[`${SETTING_VARIABLE_PREFIX}CONFIG`];
   const local = named === undefined ? findNearestEnvFile(cwd) : readNamedEnvFile(resolve(cwd, named));
   if (local) layers.push(local);
-  const globalFile = join(env["HOME"] ?? homedir(), ".config", "a2a-cli", ".env");
+  const globalFile = getUserFile(env, ".env");
   const values = readEnvFile(globalFile);
   if (values) layers.push({ source: { kind: "global", file: globalFile }, values });
   return new Settings(layers);
+}
+
+/** Returns the path of a file in the configuration folder of the user. */
+function getUserFile(env: CliContext["env"], name: string): string {
+  return join(env["HOME"] ?? homedir(), ".config", "a2a-cli", name);
+}
+
+/** Returns the path of the file with the tokens of `colloquy auth login`. */
+export function getLoginFile(env: CliContext["env"]): string {
+  return getUserFile(env, "colloquy-logins.json");
 }
 
 /** Finds the nearest `.env` file in a directory or its parent directories. */

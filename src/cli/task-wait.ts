@@ -13,11 +13,16 @@ import { warnAboutUncompletedTask, waitForTask } from "./wait-for-task.ts";
 interface TaskWaitOptions extends ClientOptions {
   history?: number;
   pollInterval: number;
+  untilAuthorized?: boolean;
 }
 
-/** Creates `colloquy task wait`, an alias of `task get --wait`. */
+/** Creates `colloquy task wait`, which waits like `task get --wait`. */
 export function createTaskWaitCommand(context: CliContext): Command {
   const command = new Command("wait")
+    .option(
+      "--until-authorized",
+      "also wait while the task needs an authorization that you grant outside of A2A (AUTH_REQUIRED)",
+    )
     .option("--history <n>", "also show up to this many of the last messages", parseCount)
     .addOption(createPollIntervalOption());
   return defineClientCommand<TaskWaitOptions>(command, "<task id> ", context, (call) =>

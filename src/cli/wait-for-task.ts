@@ -55,16 +55,25 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
+interface TaskWaitOptions {
+  readonly pollInterval: number;
+  readonly history?: number;
+  /** Whether the wait continues while the task waits for an authorization, which the user grants elsewhere (A2A §7.6). */
+  readonly untilAuthorized?: boolean;
+}
+
 /** Polls a task until the task has ended or needs input. `known` is the last known state of the task. */
 export async function waitForTask(
   remote: A2AClient,
   id: string,
-  { signal, options }: { signal: AbortSignal; options: { pollInterval: number; history?: number } },
+  { signal, options }: { signal: AbortSignal; options: TaskWaitOptions },
   known?: Task,
 ): Promise<Task> {
+  const isWaitOver = (state: TaskState): boolean =>
+    isTerminalOrInterrupted(state) && !(options.untilAuthorized && state === "TASK_STATE_AUTH_REQUIRED");
   let task = known;
   let failures = 0;
-  while (!task || !isTerminalOrInterrupted(task.status.state)) {
+  while (!task || !isWaitOver(task.status.state)) {
     if (task ?? failures > 0) await sleep(options.pollInterval * 2 ** failures, signal);
     try {
       const { history } = options;
@@ -106,6 +115,12 @@ export function formatResumeCommands(ref: string, task: Pick<Task, "id" | "statu
   const calls = findPendingToolCalls(task);
   const send = ["send", ref, "--task-id", task.id];
   const textCommand = `${formatColloquyCommand(...send)} "<your answer>"`;
+  if (calls.length === 0 && task.status.state === "TASK_STATE_AUTH_REQUIRED")
+    return [
+      "grant the authorization that the message of the task describes, and wait for the task:",
+      formatColloquyCommand("task", "wait", ref, task.id, "--until-authorized"),
+      `or answer the agent: ${textCommand}`,
+    ];
   if (calls.length === 0) return [textCommand];
   const pending = calls.map(formatToolCall).join(", ");
   if (isAnswerableWithText(task))

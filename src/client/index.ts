@@ -15,4 +15,18 @@ export type { CallOptions } from "./transport/transport.ts";
 export { untilAborted } from "./http/abortable-waits.ts";
 export type { ClientTimeouts } from "./timeouts.ts";
 export { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } from "./trusted-origins.ts";
+export { listAuthRequirements } from "./auth/auth-plan.ts";
+export type { IssuedToken, OAuthClientIdentity, OAuthEndpoint, OAuthRefusal } from "./auth/oauth-requests.ts";
+export {
+  assertSecureUrl,
+  assertTrustedOrigin,
+  createRefusalError,
+  fetchServerMetadata,
+  findSecretLocation,
+  isSameOrigin,
+  postOAuthForm,
+  requestToken,
+  toRefusal,
+} from "./auth/oauth-requests.ts";
+export { parseAgentUrl } from "./card/discover-card.ts";
 export { parseGrpcAddress } from "./transport/parse-grpc-address.ts";

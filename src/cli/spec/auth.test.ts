@@ -3,12 +3,19 @@ import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  buildTestAgentCard,
+  sendTestJsonResponse,
+  startRequestRecordingTestServer,
+} from "../../client/request-recording-test-server.fixture.ts";
+import {
+  ADA_CERT,
+  ADA_TLS_PRIVATE_KEY,
   TEST_CA_CERT,
   TEST_SERVER_CERT,
   TEST_SERVER_TLS_PRIVATE_KEY,
 } from "../../server/auth/certificates.fixture.ts";
-import { apiKeys, bearer, generateApiKey, type AuthScheme } from "../../server/auth/index.ts";
-import { AuthTestServer } from "../../server/auth/auth-test-server.fixture.ts";
+import { apiKeys, bearer, generateApiKey, mtls, type AuthScheme } from "../../server/auth/index.ts";
+import { AuthTestServer, whoamiTestAgent } from "../../server/auth/auth-test-server.fixture.ts";
 import { createServer, toNodeListener, type Server } from "../../server/index.ts";
 import {
   spawnColloquyForTest,
@@ -19,7 +26,12 @@ import {
   instructionFollowingTestAgent,
   startInstructionFollowingTestServer,
 } from "./test-servers.fixture.ts";
-import { runCliExpectingError, runCliForJson, runCliExpectingSuccess } from "./run-command.fixture.ts";
+import {
+  parseLabeledCliOutputFields,
+  runCliExpectingError,
+  runCliForJson,
+  runCliExpectingSuccess,
+} from "./run-command.fixture.ts";
 
 const TOKEN = "token-of-ada-0123456789";
 const { key: KEY, storedKey } = generateApiKey("bob");
@@ -144,6 +156,103 @@ describe("output", () => {
     expect(err).toMatch(/^debug: POST \S+: 200 in \d+ ms \(text\/event-stream\)$/m);
     expect(err).toMatch(/^debug: < data: .*TASK_STATE_COMPLETED/m);
     expect(err).toContain(`debug: speaks JSONRPC 1.0 with ${served.url}`);
+    await served.close();
+  });
+});
+
+describe("the endpoint of a card", () => {
+  /** Starts a host that requires credentials for its card. `challenge` is the `WWW-Authenticate` header. */
+  async function startGuardedCard(challenge: string | undefined): Promise<{
+    url: string;
+    listCredentials: () => unknown[];
+  }> {
+    let url = "";
+    const server = await startRequestRecordingTestServer((response, { headers }) => {
+      if (headers.authorization ?? headers["x-api-key"])
+        return sendTestJsonResponse(response, buildTestAgentCard(url));
+      if (challenge !== undefined) response.setHeader("www-authenticate", challenge);
+      sendTestJsonResponse(response, {}, 401);
+    });
+    ({ url } = server);
+    const listCredentials = (): unknown[] =>
+      server.seen.flatMap(({ headers }) => headers.authorization ?? headers["x-api-key"] ?? []);
+    return { url, listCredentials };
+  }
+
+  it.each([
+    ['Bearer realm="a"', ["--bearer", TOKEN], [`Bearer ${TOKEN}`]],
+    ['Basic realm="a, Bearer b", charset="UTF-8"', ["--bearer", TOKEN], []],
+    ['Basic realm="a", Bearer realm="b"', ["--bearer", TOKEN], [`Bearer ${TOKEN}`]],
+    ["Basic", ["--basic", "ada:p"], [`Basic ${btoa("ada:p")}`]],
+    ['ApiKey realm="a"', ["--api-key", "k"], ["k"]],
+    ["Bearer", ["--api-key", "k"], []],
+    ["Negotiate", ["--bearer", TOKEN, "--api-key", "k"], []],
+    [undefined, ["--bearer", TOKEN, "--api-key", "k", "--basic", "ada:p"], []],
+  ])("with the challenge %j gets, of %j, %j [AUTH_008]", async (challenge, flags, sent) => {
+    const { url, listCredentials } = await startGuardedCard(challenge);
+    const { code } = await runCliInTestProcess(["card", "get", `${url}/card.json`, ...flags]);
+    expect([code, listCredentials()]).toEqual([sent.length > 0 ? 0 : 4, sent]);
+  });
+
+  it("of an extended card gets none without a scheme of the public card [AUTH_008]", async () => {
+    let url = "";
+    const server = await startRequestRecordingTestServer((response, { url: path, body }) => {
+      const card = buildTestAgentCard(url, { capabilities: { extendedAgentCard: true } });
+      const isPublic = path.includes("/.well-known/");
+      sendTestJsonResponse(response, isPublic ? card : { jsonrpc: "2.0", id: body.id, result: card });
+    });
+    ({ url } = server);
+    const { err } = await runCliExpectingSuccess(["card", "get", url, "--extended", "--bearer", TOKEN]);
+    expect(err).toContain("declares no security scheme, so no credentials are sent");
+    expect(server.seen.at(-1)?.body.method).toBe("GetExtendedAgentCard");
+    expect(server.seen.flatMap(({ headers }) => headers.authorization ?? [])).toEqual([]);
+  });
+});
+
+describe("--client-cert", () => {
+  it("authenticates over HTTP and gRPC with mutual TLS [AUTH_009]", async () => {
+    const https = createHttps({
+      cert: TEST_SERVER_CERT,
+      key: TEST_SERVER_TLS_PRIVATE_KEY,
+      ca: TEST_CA_CERT,
+      requestCert: true,
+      rejectUnauthorized: false,
+    });
+    await once(https.listen(0, "127.0.0.1"), "listening");
+    const url = `https://127.0.0.1:${(https.address() as AddressInfo).port}`;
+    const server = createServer(whoamiTestAgent, { store: "memory", authenticate: mtls(), publicUrl: url });
+    https.on("request", server.listener);
+    const cwd = await createTempTestDirectoryWithFiles({
+      "ada.pem": ADA_CERT,
+      "ada.key": ADA_TLS_PRIVATE_KEY,
+    });
+    const words = ["send", url, "Who am I?", "--insecure"];
+    const flags = ["--client-cert", `${cwd}/ada.pem`, "--client-key", `${cwd}/ada.key`];
+    expect(await runCliExpectingError(words)).toMatchObject({ exit: 4 });
+    expect((await runCliExpectingSuccess([...words, ...flags])).out).toContain("ada");
+    expect(await runCliExpectingError([...words, ...flags.slice(0, 2)])).toMatchObject({ exit: 2 });
+    expect(await runCliExpectingError([...words, ...flags.slice(0, 3), "/nowhere.key"])).toMatchObject({
+      exit: 2,
+    });
+    https.closeAllConnections();
+    https.close();
+    await server.close();
+  });
+});
+
+describe("a task that requires an authorization", () => {
+  it("can be waited for until the authorization is granted elsewhere, or answered [AUTH_011]", async () => {
+    const served = await startInstructionFollowingTestServer();
+    const { out, err } = await runCliExpectingSuccess(["send", served.url, "login"]);
+    const { Task: id = "" } = parseLabeledCliOutputFields(out);
+    expect(out).toContain("Who are you?");
+    const wait = ["task", "wait", served.url, id];
+    expect(err).toContain(`${wait.join(" ")} --until-authorized`);
+    expect(err).toContain(`send ${served.url} --task-id ${id} "<your answer>"`);
+    expect((await runCliExpectingSuccess(wait)).out).toContain("TASK_STATE_AUTH_REQUIRED");
+    const waiting = runCliExpectingSuccess([...wait, "--until-authorized", "--poll-interval", "20ms"]);
+    await runCliExpectingSuccess(["send", served.url, "--task-id", id, "granted"]);
+    expect((await waiting).out).toContain("State: TASK_STATE_COMPLETED");
     await served.close();
   });
 });

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
-import { generateApiKey } from "../server/auth/index.ts";
-import type { CliContext } from "./cli-context.ts";
-import { createOutputOption } from "./client-options.ts";
-import { OutputWriter, type OutputFormat } from "./output-writer.ts";
-import { readApiKeyFile } from "./serve/serve-auth-options.ts";
+import { generateApiKey } from "../../server/auth/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import { createOutputOption } from "../client-options.ts";
+import { OutputWriter, type OutputFormat } from "../output-writer.ts";
+import { readApiKeyFile } from "../serve/serve-auth-options.ts";
 
 interface AuthNewKeyOptions {
   tenant?: string;
