@@ -20,118 +20,12 @@
  *   follow the original specification of message cards.
  */
 
-// Message cards: creation, parsing, and custom types and roles.
-export * from "./public.ts";
-export {
-  type CardTokenUsage,
-  type CoreCardErrorType,
-  type CoreRole,
-  type ErrorCardMetadata,
-  type ResultCardStatus,
-  type CardRoute,
-} from "./message-card/index.ts";
-
-// Encoding of cards in A2A, for agents that are served or called without `colloquy/cards`.
-export { MESSAGE_CARD_MEDIA_TYPE, findCardInParts, supportsMessageCards } from "./a2a/index.ts";
-
-// Recordings of runs: reading, and the interface for roles.
-export {
-  type AnswerSourceKind,
-  type CardA2ARequestInfo,
-  type CardRecordInput,
-  createRecordingFromCards,
-  decodeRecordLine,
-  findLineCards,
-  formatCardListFileName,
-  listCardJson,
-  listCardsInSpecificationFormat,
-  type ModelCallRecordInput,
-  RecordingBuilder,
-  type RunEndLine,
-  type RunLine,
-  type ScoreLine,
-  type SkipLine,
-  type TornLine,
-} from "./recording/index.ts";
-
-// Statistics of a run, and comparisons of runs.
-export {
-  type BaselineComparison,
-  type RunFindingKind,
-  RUN_FINDING_KINDS,
-  computeWilsonInterval,
-} from "./statistics/index.ts";
-
-// Views of cards.
-
-// Datasets, scoring of answers, and solvers without a model.
-export {
-  mergeSocraticSteps,
-  type Paragraph,
-  decodeQuestions,
-  GSM8K_ANSWER_MODELS,
-  type Gsm8kAnswerModel,
-  type Gsm8kModelAnswers,
-  type DatasetSample,
-  type SupportingFact,
-} from "./datasets/index.ts";
-export { ANSWER_SCORERS, type AnswerScorer, normalizeAnswer, scoreSupportingFacts } from "./scoring/index.ts";
-export { evaluateArithmetic } from "./oracle/index.ts";
-
-// Used by other folders only. No package entry exports these names.
-export {
-  findCardInCancelMetadata,
-  type CardRelayAndTraceMetadata,
-  decodeCardRelayAndTraceMetadata,
-  isTraceparent,
-  MAX_PROBLEM_FORWARDS,
-  createChildTraceparent,
-  encodeCardInCancelMetadata,
-  encodeCardRelayAndTraceMetadata,
-} from "./a2a/index.ts";
-export {
-  batchPlanSteps,
-  getLastOraclePlanStepAnswer,
-  createOraclePlan,
-  type OraclePlanStep,
-  formatNumberWithoutExponent,
-} from "./oracle/index.ts";
-export { tokenizeWords } from "./retrieval/index.ts";
-export {
-  type AnswerForm,
-  extractAnswer,
-  findLastNumber,
-  getAnswerForm,
-  isPlaceholderText,
-  removeThinking,
-} from "./scoring/index.ts";
-export {
-  addTokenCounts,
-  analyzeSample,
-  type AnalyzedSample,
-  computeMean,
-  computeTokenPrice,
-  convertUsageToTokenCounts,
-  computeRunFigures,
-  countBy,
-  createSeededRandom,
-  findCardTokenTotal,
-  getScoreOutcome,
-  type RunFigures,
-  sumBy,
-  summarizeTokens,
-  sumUsageTokens,
-  type TokenCounts,
-  type TokenSummary,
-} from "./statistics/index.ts";
-export {
-  buildDelegatedTaskForest,
-  escapeControlCharacters,
-  fitToColumns,
-  flattenDelegations,
-  formatCardMetadataValue,
-  getCardTypeClass,
-  measureColumns,
-  toSingleLine,
-  truncateLine,
-} from "./views/index.ts";
+export * from "./a2a/index.ts";
+export * from "./datasets/index.ts";
+export * from "./message-card/index.ts";
+export * from "./oracle/index.ts";
+export * from "./recording/index.ts";
+export * from "./retrieval/index.ts";
+export * from "./scoring/index.ts";
+export * from "./statistics/index.ts";
+export * from "./views/index.ts";

@@ -4,4 +4,5 @@
  */
 export { didYouMean } from "./did-you-mean.ts";
 export { explainMissingAwait } from "./explain-missing-await.ts";
+export { omitUndefined } from "./omit-undefined.ts";
 export { defineOptionNames, pickOptions } from "./option-names.ts";

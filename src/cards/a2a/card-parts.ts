@@ -17,7 +17,8 @@ export const MESSAGE_CARD_EXTENSION_URI = "urn:colloquy:extensions:cards:v1";
 /** Media type of an A2A data part that contains a message card. */
 export const MESSAGE_CARD_MEDIA_TYPE = "application/vnd.colloquy.card+json";
 
-const CARD_TYPE_KEY = `${MESSAGE_CARD_EXTENSION_URI}/type`;
+/** Key in the metadata of a data part that contains a message card. */
+export const CARD_TYPE_KEY: string = `${MESSAGE_CARD_EXTENSION_URI}/type`;
 
 /**
  * Encodes a message card as an A2A data part and an A2A text part. The text part repeats the card's content
@@ -33,15 +34,15 @@ export function toCardParts(card: MessageCard): [DataPart, TextPart] {
 }
 
 /**
- * Returns the message card among the parts of a message or artifact. The result is `undefined` if no part
+ * Returns the message card that an A2A message or artifact contains. The result is `undefined` if no part
  * contains a message card. If `extensions` contains the message card extension, a data part without a media
  * type also counts as a message card. A2A 0.3 over HTTP+JSON and gRPC cannot mark a part as a message card.
  * Throws INVALID_PARAMS if a message card is invalid or if the parts contain several message cards.
  */
-export function findCardInParts(
-  parts: readonly Part[],
-  extensions: readonly string[] = [],
-): MessageCard | undefined {
+export function findCardInMessage({
+  parts,
+  extensions = [],
+}: Pick<Message, "parts" | "extensions">): MessageCard | undefined {
   const marked = parts.filter(isCardPart);
   const unmarked = marked.length === 0 && extensions.includes(MESSAGE_CARD_EXTENSION_URI);
   const [first, second] = unmarked ? parts.filter((part) => "data" in part) : marked;
@@ -49,14 +50,6 @@ export function findCardInParts(
   if (!second) return parseCard(first.data);
   const description = "contains more than one card; send each card in a separate message";
   throw A2AError.invalidParams([{ field: "parts", description }]);
-}
-
-/** Returns the message card that an A2A message or artifact contains. See `findCardInParts`. */
-export function findCardInMessage({
-  parts,
-  extensions,
-}: Pick<Message, "parts" | "extensions">): MessageCard | undefined {
-  return findCardInParts(parts, extensions);
 }
 
 function isCardPart(part: Part): part is DataPart {

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "./card-parts.ts";
@@ -25,7 +26,7 @@ const RUN_ID_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/run_id`;
 const RELAY_TO_REQUESTER_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/relay`;
 const PROBLEM_FORWARDS_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/hops`;
 const TRACEPARENT_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/traceparent`;
-const MESSAGE_CARD_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/card`;
+export const MESSAGE_CARD_METADATA_KEY: string = `${MESSAGE_CARD_EXTENSION_URI}/card`;
 
 /** Encodes the routing data of a message card as A2A message metadata. */
 export function encodeCardRelayAndTraceMetadata({
@@ -34,12 +35,12 @@ export function encodeCardRelayAndTraceMetadata({
   hops,
   traceparent,
 }: CardRelayAndTraceMetadata): JsonObject {
-  return {
-    ...(runId === undefined ? {} : { [RUN_ID_METADATA_KEY]: runId }),
-    ...(relay === "none" ? {} : { [RELAY_TO_REQUESTER_METADATA_KEY]: relay }),
+  return omitUndefined({
+    [RUN_ID_METADATA_KEY]: runId,
+    [RELAY_TO_REQUESTER_METADATA_KEY]: relay === "none" ? undefined : relay,
     [PROBLEM_FORWARDS_METADATA_KEY]: hops,
-    ...(traceparent === undefined ? {} : { [TRACEPARENT_METADATA_KEY]: traceparent }),
-  };
+    [TRACEPARENT_METADATA_KEY]: traceparent,
+  });
 }
 
 /**

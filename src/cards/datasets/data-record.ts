@@ -1,4 +1,4 @@
-import { A2AError } from "../../protocol/index.ts";
+import { A2AError, isObject } from "../../protocol/index.ts";
 
 /** A JSON object in a dataset file, with its location for error messages. */
 export class DataRecord {
@@ -6,16 +6,16 @@ export class DataRecord {
   readonly #members: Readonly<Record<string, unknown>>;
 
   constructor(value: unknown, where: string) {
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      throw createMalformedDataError(where, "a record must be a JSON object");
+    if (!isObject(value)) throw createMalformedDataError(where, "a record must be a JSON object");
     this.location = where;
-    this.#members = value as Readonly<Record<string, unknown>>;
+    this.#members = value;
   }
 
-  getString(name: string): string {
+  /** Returns a member. Throws if its value is invalid. `expected` describes the valid values. */
+  get<T>(name: string, isValid: (value: unknown) => value is T, expected: string): T {
     const value = this.#members[name];
-    if (typeof value !== "string") throw this.createFieldError(name, "is not a string");
-    return value;
+    if (isValid(value)) return value;
+    throw this.createFieldError(name, `is not ${expected}`);
   }
 
   has(name: string): boolean {
@@ -26,41 +26,29 @@ export class DataRecord {
     return this.#members[name];
   }
 
-  /** Returns a text, a number, or a boolean as text. */
-  getText(name: string): string {
-    const value = this.#members[name];
-    if (typeof value === "number" || typeof value === "boolean") return String(value);
-    return this.getString(name);
-  }
-
-  /** Returns the member `inner` of each element of an array. */
-  getRows(name: string, inner: string): DataRecord[] {
-    const value = this.#members[name];
-    if (!Array.isArray(value)) throw this.createFieldError(name, "is not an array");
-    return value.map((row: unknown, index) =>
-      new DataRecord(row, `${this.location}, row ${index + 1}`).getNestedRecord(inner),
-    );
+  getString(name: string): string {
+    return this.get(name, isString, "a string");
   }
 
   getOptionalString(name: string): string | undefined {
-    return this.#members[name] === undefined ? undefined : this.getString(name);
+    return this.has(name) ? this.getString(name) : undefined;
   }
 
-  getBoolean(name: string): boolean {
+  /** Returns a text, a number, or a boolean as text. */
+  getText(name: string): string {
     const value = this.#members[name];
-    if (typeof value !== "boolean") throw this.createFieldError(name, "is not a boolean");
-    return value;
-  }
-
-  getOptionalIndex(name: string): number | undefined {
-    const value = this.#members[name];
-    if (value === undefined) return undefined;
-    if (!isNonNegativeInteger(value)) throw this.createFieldError(name, "is not a non-negative integer");
-    return value;
+    return typeof value === "number" || typeof value === "boolean" ? String(value) : this.getString(name);
   }
 
   getNestedRecord(name: string): DataRecord {
     return new DataRecord(this.#members[name], `${this.location}, ${JSON.stringify(name)}`);
+  }
+
+  /** Returns the member `inner` of each element of an array. */
+  getRows(name: string, inner: string): DataRecord[] {
+    return this.get(name, isArray, "an array").map((row, index) =>
+      new DataRecord(row, `${this.location}, row ${index + 1}`).getNestedRecord(inner),
+    );
   }
 
   /** Reads a member whose value must be an array of pairs. Throws if an entry of the array is not a pair. */
@@ -68,10 +56,8 @@ export class DataRecord {
     name: string,
     isSecond: (value: unknown) => value is Second,
   ): (readonly [string, Second])[] {
-    const value = this.#members[name];
-    if (!Array.isArray(value)) throw this.createFieldError(name, "is not an array");
-    return value.map((pair: unknown) => {
-      if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[0] !== "string" || !isSecond(pair[1]))
+    return this.get(name, isArray, "an array").map((pair) => {
+      if (!isArray(pair) || pair.length !== 2 || !isString(pair[0]) || !isSecond(pair[1]))
         throw this.createFieldError(name, "has an entry that is not a pair of the official format");
       return [pair[0], pair[1]];
     });
@@ -80,6 +66,22 @@ export class DataRecord {
   createFieldError(name: string, what: string): A2AError {
     return createMalformedDataError(this.location, `${JSON.stringify(name)} ${what}`);
   }
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isArray(value: unknown): value is unknown[] {
+  return Array.isArray(value);
+}
+
+export function isBoolean(value: unknown): value is boolean {
+  return typeof value === "boolean";
+}
+
+export function isStringArray(value: unknown): value is string[] {
+  return isArray(value) && value.every(isString);
 }
 
 export function isNonNegativeInteger(value: unknown): value is number {

@@ -1,4 +1,4 @@
-import { decodeJsonLines } from "./data-record.ts";
+import { decodeJsonLines, isBoolean } from "./data-record.ts";
 
 /** Names of the four models whose answers OpenAI published with GSM8K in 2021. */
 export const GSM8K_ANSWER_MODELS = [
@@ -32,17 +32,17 @@ export function decodeGsm8kModelAnswers(text: string, file: string): Gsm8kModelA
   return decodeJsonLines(text, file).map((record, index) => {
     const parseAnswer = (model: Gsm8kAnswerModel): Gsm8kModelAnswer => {
       const answer = record.getNestedRecord(model);
-      return { text: answer.getString("solution"), correct: answer.getBoolean("is_correct") };
+      return {
+        text: answer.getString("solution"),
+        correct: answer.get("is_correct", isBoolean, "a boolean"),
+      };
     };
     return {
       id: `gsm8k_${index}`,
       question: record.getString("question"),
-      answers: {
-        "6b_finetuning": parseAnswer("6b_finetuning"),
-        "6b_verification": parseAnswer("6b_verification"),
-        "175b_finetuning": parseAnswer("175b_finetuning"),
-        "175b_verification": parseAnswer("175b_verification"),
-      },
+      answers: Object.fromEntries(
+        GSM8K_ANSWER_MODELS.map((model) => [model, parseAnswer(model)]),
+      ) as Gsm8kModelAnswers["answers"],
     };
   });
 }

@@ -1,5 +1,6 @@
 import {
   isNonNegativeInteger,
+  isStringArray,
   createMalformedDataError,
   decodeJsonRecords,
   type DataRecord,
@@ -21,7 +22,9 @@ export function decodeHotpotQa(text: string, file: string): HotpotQaSample[] {
 }
 
 function decodeHotpotSample(record: DataRecord, index: number): HotpotQaSample {
-  const name = record.getOptionalIndex("dev_index") ?? record.getOptionalString("_id") ?? index;
+  const name = record.has("dev_index")
+    ? record.get("dev_index", isNonNegativeInteger, "a non-negative integer")
+    : (record.getOptionalString("_id") ?? index);
   return {
     dataset: "hotpotqa",
     id: `hotpotqa_${name}`,
@@ -36,8 +39,4 @@ function decodeHotpotSample(record: DataRecord, index: number): HotpotQaSample {
       .getPairArray("supporting_facts", isNonNegativeInteger)
       .map(([title, sentence]) => ({ title, sentence })),
   };
-}
-
-function isStringArray(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === "string");
 }

@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { type DataRecord, decodeJsonRecords } from "./data-record.ts";
+import { type DataRecord, decodeJsonRecords, isStringArray } from "./data-record.ts";
 import { parseCsv } from "./parse-csv.ts";
 import type { Paragraph, QuestionSample } from "./dataset-sample.ts";
 
@@ -91,8 +91,4 @@ function zipColumns(value: object): unknown[] | undefined {
   const { title, sentences } = value as { title?: unknown; sentences?: unknown };
   if (!Array.isArray(title) || !Array.isArray(sentences)) return undefined;
   return title.map((one: unknown, index) => [one, sentences[index]]);
-}
-
-function isStringArray(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === "string");
 }

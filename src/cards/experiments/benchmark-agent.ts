@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../base/usage-checks/index.ts";
+import { defineOptionNames, omitUndefined, pickOptions } from "../../base/usage-checks/index.ts";
 import type { Agent, AgentDescription, AgentEvent, Run } from "../../engine/index.ts";
 import {
   A2AError,
@@ -28,6 +28,8 @@ const assertKnownOptions = defineOptionNames<BenchmarkAgentOptions>()(
   "codeVersion concurrency dataset deadlineMs description name outputFolder scorer",
 );
 
+const MODES = ["text/plain", "application/json"];
+
 /**
  * Creates an A2A agent that assesses other agents on a dataset, in the protocol of AgentBeats (a green agent). Its
  * message is the JSON object `{"participants": {"solver": URL}, "config": {}}`. The participant `solver` answers each
@@ -49,9 +51,8 @@ export function createBenchmarkAgent(options: BenchmarkAgentOptions): Agent {
     describe: (): AgentDescription => ({
       name,
       description,
-      version: "1.0.0",
-      defaultInputModes: ["text/plain", "application/json"],
-      defaultOutputModes: ["text/plain", "application/json"],
+      defaultInputModes: MODES,
+      defaultOutputModes: MODES,
       skills: [{ id: "assess", name: "Assess", description, tags: ["benchmark", "green-agent"] }],
     }),
     async *execute(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
@@ -99,20 +100,13 @@ function selectSamples(dataset: Dataset, { count, offset, ids, ...unknown }: Jso
   const [name] = Object.keys(unknown);
   if (name !== undefined)
     throw createRequestError(`The config has the unknown key ${name}. Use count, offset, and ids`);
-  for (const [key, value] of Object.entries({ count, offset }))
-    if (
-      value !== undefined &&
-      !(Number.isSafeInteger(value) && (value as number) >= (key === "count" ? 1 : 0))
-    )
+  for (const [key, value, least] of [["count", count, 1] as const, ["offset", offset, 0] as const])
+    if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) >= least))
       throw createRequestError(`The ${key} of the config is not a valid number`);
-  const isIdList = Array.isArray(ids) && ids.every((id) => typeof id === "string");
-  if (ids !== undefined && !isIdList)
+  if (ids !== undefined && !(Array.isArray(ids) && ids.every((id) => typeof id === "string")))
     throw createRequestError("The ids of the config are not a list of texts");
-  return selectDatasetSamples(dataset, {
-    ...(count !== undefined && { count: count as number }),
-    ...(offset !== undefined && { offset: offset as number }),
-    ...(isIdList && { ids }),
-  });
+  const selection = omitUndefined({ count, offset, ids });
+  return selectDatasetSamples(dataset, selection as Parameters<typeof selectDatasetSamples>[1]);
 }
 
 async function* assess(
@@ -120,11 +114,10 @@ async function* assess(
   { participants, dataset }: AssessmentRequest,
   options: BenchmarkAgentOptions,
 ): AsyncGenerator<AgentEvent, void, undefined> {
-  const { name: _name, description: _description, ...experiment } = options;
   let progress = "";
   let changed = Promise.withResolvers<void>();
   const finished = runExperiment({
-    ...experiment,
+    ...pickOptions<BenchmarkAgentOptions>(options, "codeVersion concurrency deadlineMs outputFolder scorer"),
     dataset,
     method: participants[PLANNER] === undefined ? "direct" : "a2a",
     model: {},
@@ -170,8 +163,7 @@ function createResultArtifact({
       id: score.sample_id,
       correct: score.correct,
       outcome: getScoreOutcome(score),
-      ...(score.predicted !== undefined && { predicted: score.predicted }),
-      ...(score.measures && { measures: { ...score.measures } }),
+      ...omitUndefined({ predicted: score.predicted, measures: score.measures && { ...score.measures } }),
     })),
   };
   const text = `${correct} of ${scores.length} problems are correct.`;

@@ -81,59 +81,35 @@ const stringOrStringListRule: FieldRule<string | string[]> = (value, at): value 
       ? string(value, at)
       : at.addViolation(`must be a string or an array of strings, not ${describeValue(value)}`);
 
-/** Card type `task`. */
-export const taskCardType: CardType<"task", TaskCardMetadata> = defineCardType("task", {
-  metadata: { context: object, forced: boolean },
-  symbol: "→ [TASK]",
-});
-
-/** Card type `result`. */
-export const resultCardType: CardType<"result", ResultCardMetadata> = defineCardType("result", {
-  metadata: {
-    status: required(oneOf("success", "completed", "error", "partial")),
-    selected: stringOrStringListRule,
-  },
-  symbol: "← [RESULT]",
-  isTerminal: true,
-});
-
-/** Card type `query`. */
-export const queryCardType: CardType<"query", QueryCardMetadata> = defineCardType("query", {
-  metadata: { options: list(string), multiple: boolean },
-  symbol: "? [QUERY]",
-});
-
-/** Card type `control`. */
-export const controlCardType: CardType<"control", ControlCardMetadata> = defineCardType("control", {
-  metadata: { parameters: object },
-  symbol: "⚙ [CONTROL]",
-});
-
-/** Card type `error`. */
-export const errorCardType: CardType<"error", ErrorCardMetadata> = defineCardType("error", {
-  metadata: {
-    error_type: required(id),
-    retryable: boolean,
-    failure_mode: string,
-    http_status: nonNegativeInteger,
-  },
-  symbol: "✗ [ERROR]",
-  isTerminal: true,
-});
-
 type CoreCardTypes = readonly [
-  typeof taskCardType,
-  typeof resultCardType,
-  typeof queryCardType,
-  typeof controlCardType,
-  typeof errorCardType,
+  CardType<"task", TaskCardMetadata>,
+  CardType<"result", ResultCardMetadata>,
+  CardType<"query", QueryCardMetadata>,
+  CardType<"control", ControlCardMetadata>,
+  CardType<"error", ErrorCardMetadata>,
 ];
 
 /** Types of message cards that every card protocol includes. */
 export const CORE_CARD_TYPES: CoreCardTypes = [
-  taskCardType,
-  resultCardType,
-  queryCardType,
-  controlCardType,
-  errorCardType,
+  defineCardType("task", { metadata: { context: object, forced: boolean }, symbol: "→ [TASK]" }),
+  defineCardType("result", {
+    metadata: {
+      status: required(oneOf("success", "completed", "error", "partial")),
+      selected: stringOrStringListRule,
+    },
+    symbol: "← [RESULT]",
+    isTerminal: true,
+  }),
+  defineCardType("query", { metadata: { options: list(string), multiple: boolean }, symbol: "? [QUERY]" }),
+  defineCardType("control", { metadata: { parameters: object }, symbol: "⚙ [CONTROL]" }),
+  defineCardType("error", {
+    metadata: {
+      error_type: required(id),
+      retryable: boolean,
+      failure_mode: string,
+      http_status: nonNegativeInteger,
+    },
+    symbol: "✗ [ERROR]",
+    isTerminal: true,
+  }),
 ];

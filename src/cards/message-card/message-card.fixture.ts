@@ -1,8 +1,14 @@
 import * as fc from "fast-check";
 import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { MessageCard, CardProtocol } from "./index.ts";
-import { CONTROLLER, createCardProtocol, PLANNER, SOLVER } from "./index.ts";
+import {
+  type MessageCard,
+  type CardProtocol,
+  CONTROLLER,
+  createCardProtocol,
+  PLANNER,
+  SOLVER,
+} from "./index.ts";
 
 /** Creates a protocol that numbers cards `c1`, `c2`, and so on, with timestamps one second apart. */
 export function createCardProtocolWithNumberedIds(): CardProtocol {

@@ -1,12 +1,10 @@
 import type { JsonValue } from "../../protocol/index.ts";
 import type { CardTokenUsage, MessageCard } from "../message-card/index.ts";
 
-/** A2A method and IDs of the request that carried a message card. */
+/** IDs of the request that carried a message card. */
 export interface CardA2ARequestInfo {
-  readonly method?: string;
   readonly task_id?: string;
   readonly context_id?: string;
-  readonly message_id?: string;
   /** W3C `traceparent` of the request that carried the message card. */
   readonly traceparent?: string;
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import { decodeTrafficLineJson, type TrafficLine } from "../../observe/trace/index.ts";
 import { isObject, type JsonObject } from "../../protocol/index.ts";
 
@@ -29,8 +30,7 @@ function convertCardLine({ at_role, dir: _dir, a2a, ...line }: JsonObject): obje
   return {
     ...line,
     agent: at_role,
-    ...(task_id !== undefined && { task_id }),
-    ...(context_id !== undefined && { context_id }),
+    ...omitUndefined({ task_id, context_id }),
   };
 }
 

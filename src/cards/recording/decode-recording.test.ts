@@ -9,7 +9,6 @@ import {
   decodeMessageCardArray,
   decodeRecordFiles,
   decodeRecording,
-  listCardsInSpecificationFormat,
   type RecordedCard,
   type Recording,
   type RecordFile,
@@ -346,7 +345,7 @@ describe("a record of a version whose records were no traffic records", () => {
 describe("plain cards", () => {
   it("are exported in the format of the specification and imported as a recording", () => {
     const recording = createScriptedRecording(SCRIPTED_GSM8K_SAMPLES);
-    const cards = listCardsInSpecificationFormat(recording);
+    const cards = recording.cards;
     expect(Object.keys(cards[0] ?? {})).toEqual([
       "sender",
       "recipient",

@@ -60,22 +60,32 @@ export function decodeRecordLine(text: string): TrafficLine | { readonly torn: s
   return decoded.type === "other" ? decodeEarlierLine(decoded.json) : { torn: decoded.reason };
 }
 
+/**
+ * Decodes the lines of a record with their numbers, which start at 1. Lines of another format are skipped. `texts` keeps
+ * the texts that later lines share.
+ */
+export function* decodeRecordLines(
+  source: string | Iterable<string>,
+  texts: SharedTextDecoder = new SharedTextDecoder(),
+): Generator<{ readonly number: number; readonly line: TrafficLine | { readonly torn: string } }, void> {
+  let number = 0;
+  for (const raw of typeof source === "string" ? splitLines(source) : source) {
+    number += 1;
+    const text = texts.decode(raw);
+    const line = text === undefined || text.trim() === "" ? undefined : decodeRecordLine(text);
+    if (line) yield { number, line };
+  }
+}
+
 function decodeLines({ file, source }: RecordFile, torn: TornLine[]): TrafficLine[] {
-  const texts = new SharedTextDecoder();
   const lines: TrafficLine[] = [];
   /** Unreadable lines after the last line of a process. */
   let pending: Omit<TornLine, "last">[] = [];
-  let number = 0;
   const settle = (last: boolean): void => {
     for (const one of pending) torn.push({ ...one, last });
     pending = [];
   };
-  for (const raw of typeof source === "string" ? splitLines(source) : source) {
-    number += 1;
-    const text = texts.decode(raw);
-    if (text === undefined || text.trim() === "") continue;
-    const line = decodeRecordLine(text);
-    if (line === undefined) continue;
+  for (const { number, line } of decodeRecordLines(source)) {
     if ("torn" in line) {
       pending.push({ file, line: number, why: line.torn });
       continue;

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { TrafficLine } from "../../observe/trace/index.ts";
-import { MESSAGE_CARD_EXTENSION_URI, MESSAGE_CARD_MEDIA_TYPE } from "../a2a/index.ts";
+import { CARD_TYPE_KEY, MESSAGE_CARD_MEDIA_TYPE, MESSAGE_CARD_METADATA_KEY } from "../a2a/index.ts";
 import { type MessageCard, parseCard } from "../message-card/index.ts";
 
 /**
@@ -30,12 +30,9 @@ function findCardsInJson(json: JsonValue | undefined): JsonValue[] {
   if (isCardPart(json)) return [json["data"] ?? null];
   return Object.entries(json).flatMap(([name, value]) =>
     // The metadata of a request to cancel a task contains a message card.
-    name === CANCEL_METADATA_KEY ? [value] : findCardsInJson(value),
+    name === MESSAGE_CARD_METADATA_KEY ? [value] : findCardsInJson(value),
   );
 }
-
-const CANCEL_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/card`;
-const CARD_TYPE_KEY = `${MESSAGE_CARD_EXTENSION_URI}/type`;
 
 function isCardPart({ data, mediaType, metadata }: JsonObject): boolean {
   if (!isObject(data)) return false;

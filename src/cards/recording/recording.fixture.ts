@@ -7,7 +7,7 @@ import {
 import type { JsonObject } from "../../protocol/index.ts";
 import { toCardParts } from "../a2a/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
-import { decodeRecording, findLineCards, type Recording } from "./index.ts";
+import { decodeRecording, decodeRecordLines, findLineCards, type Recording } from "./index.ts";
 import { SCRIPTED_GSM8K_SAMPLES, type ScriptedSample } from "./scripted-samples.fixture.ts";
 
 /** Start time of the scripted runs. */
@@ -202,6 +202,12 @@ function computeScriptedSampleEvents(
       },
     });
   return { events, endMs };
+}
+
+/** Returns the lines of a scripted run. */
+export function listScriptedLines(): TrafficLine[] {
+  const lines = [...decodeRecordLines(createScriptedRecordFileText())];
+  return lines.flatMap(({ line }) => ("torn" in line ? [] : line));
 }
 
 /** Creates the recording of a scripted run whose lines are changed, or removed if `change` returns `undefined`. */

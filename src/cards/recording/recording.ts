@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import type {
   ModelLine,
   RequestLine,
@@ -8,8 +9,7 @@ import type {
   SkipLine,
   TrafficLine,
 } from "../../observe/trace/index.ts";
-import type { CardTokenUsage, MessageCard } from "../message-card/index.ts";
-import { parseCardTime, toDict } from "../message-card/index.ts";
+import { type CardTokenUsage, type MessageCard, parseCardTime, toDict } from "../message-card/index.ts";
 import { findLineCards } from "./find-line-cards.ts";
 
 /** A message card of a recording with its times in milliseconds since 1970. */
@@ -220,9 +220,7 @@ export class RecordingBuilder implements Recording {
       const sentMs = Math.min(parseCardTime(card) || lineMs, lineMs);
       const details = {
         arrivedMs: line.kind === "request" || line.kind === "card" ? sentMs : lineMs,
-        ...(request && { operation: request.operation }),
-        ...(task_id !== undefined && { taskId: task_id }),
-        ...(context_id !== undefined && { contextId: context_id }),
+        ...omitUndefined({ operation: request?.operation, taskId: task_id, contextId: context_id }),
       };
       this.addCard(card, sentMs, details, ids);
     }
@@ -347,8 +345,7 @@ function getModelLineUsage(line: ModelLine): CardTokenUsage {
   return {
     input_tokens: input_tokens ?? 0,
     output_tokens: output_tokens ?? 0,
-    ...(cached_input_tokens !== undefined && { cached_input_tokens }),
-    ...(reasoning_output_tokens !== undefined && { reasoning_output_tokens }),
+    ...omitUndefined({ cached_input_tokens, reasoning_output_tokens }),
     source: tokens_estimated ? "estimated" : "reported",
   };
 }

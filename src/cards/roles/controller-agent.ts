@@ -1,10 +1,14 @@
-import { defineOptionNames } from "../../base/usage-checks/index.ts";
+import { defineOptionNames, omitUndefined } from "../../base/usage-checks/index.ts";
 import type { Agent, AgentDescription, AgentEvent, Caller, Run, SessionStore } from "../../engine/index.ts";
 import { type MessageCard, type ErrorCard, generateFlowDiagram, type ResultCard } from "../index.ts";
 import { type JsonObject, type Task, getText } from "../../protocol/index.ts";
 import { systemClock } from "./a2a/system-clock.ts";
-import { DurableTurn, findWaitingState, type TaskUpdateEvent } from "./a2a/durable-turn.ts";
-import { omitUndefined } from "./a2a/omit-undefined.ts";
+import {
+  DurableTurn,
+  findWaitingState,
+  type TaskUpdateEvent,
+  type TaskUpdateState,
+} from "./a2a/durable-turn.ts";
 import { formatCardText } from "./a2a/card-event-encoder.ts";
 import { formatError } from "./a2a/format-error.ts";
 import { toCancellationAbortReason } from "./a2a/stop-reason.ts";
@@ -43,9 +47,6 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
     describe: (): AgentDescription => ({
       name,
       description,
-      version: "1.0.0",
-      defaultInputModes: ["text/plain"],
-      defaultOutputModes: ["text/plain"],
       skills: [{ id: "solve", name: "Solve", description, tags: ["cards", "solve"] }],
     }),
     useStore: (served) => void (store = served),
@@ -107,8 +108,6 @@ async function solve(turn: DurableTurn, options: ControllerAgentOptions, signal:
     turn.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
   }
 }
-
-type TaskUpdateState = Extract<TaskUpdateEvent, { status: unknown }>["status"]["state"];
 
 /** Returns a status with a text. The status about a message card has the id of the card. */
 export function createStatusUpdate(

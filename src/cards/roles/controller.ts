@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../base/usage-checks/index.ts";
+import { defineOptionNames, omitUndefined } from "../../base/usage-checks/index.ts";
 import type { A2AClient } from "../../client/index.ts";
 import {
   type MessageCard,
@@ -17,7 +17,6 @@ import { createQueryAnswerCard, getQueryAnswerOrReportError } from "./a2a/query-
 import { CardJournal } from "./a2a/card-journal.ts";
 import { deliverCard, prepareDelivery } from "./a2a/card-delivery.ts";
 import { type RoleRuntimeOptions, createRoleRuntime } from "./a2a/role-runtime.ts";
-import { omitUndefined } from "./a2a/omit-undefined.ts";
 import type { QueryAnswer } from "./role.ts";
 
 /** Options for `createController`. */
@@ -201,17 +200,12 @@ export function createController(options: ControllerOptions): Controller {
         );
       const { journal, to, client } = found;
       const card = journal.createControlCard(to, action, parameters);
-      const message_id = card.metadata.card_id;
-      journal.recordSent(
-        card,
-        { method: "SendMessage", task_id: taskId, ...omitUndefined({ message_id }) },
-        true,
-      );
+      journal.recordSent(card, { task_id: taskId }, true);
       await client.send({
         parts: toCardParts(card),
         extensions: [MESSAGE_CARD_EXTENSION_URI],
         taskId,
-        ...(message_id === undefined ? {} : { messageId: message_id }),
+        ...omitUndefined({ messageId: card.metadata.card_id }),
       });
       return card;
     },

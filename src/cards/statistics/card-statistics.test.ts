@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MessageCard, CardMetadata } from "../message-card/index.ts";
-import { parseCardTime } from "../message-card/index.ts";
+import { type MessageCard, type CardMetadata, parseCardTime } from "../message-card/index.ts";
 import {
   computeCardStatistics,
   summarizeReplyLatency,

@@ -1,7 +1,7 @@
 import { A2AError } from "../../protocol/index.ts";
 import type { AnswerSourceKind } from "../recording/index.ts";
 import { computeNewcombeInterval } from "./newcombe-interval.ts";
-import { computePairedBootstrap, type BootstrapOptions } from "./paired-bootstrap.ts";
+import { computePairedBootstrap } from "./paired-bootstrap.ts";
 import { computeMcNemarTest, type McNemarResult } from "./mcnemar.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
@@ -63,11 +63,7 @@ export interface RunComparison {
  * Throws INVALID_PARAMS if the runs differ in evidence, dataset, scorer, or problems, because comparing
  * such runs is misleading.
  */
-export function compareRuns(
-  firstRun: ScoredRun,
-  secondRun: ScoredRun,
-  options: BootstrapOptions = {},
-): RunComparison {
+export function compareRuns(firstRun: ScoredRun, secondRun: ScoredRun): RunComparison {
   const [first = firstRun, second = secondRun] = excludeSkippedSamples([firstRun, secondRun]);
   assertComparableRuns([first, second]);
   const pairs = [...first.samples].flatMap(([id, sample]) => {
@@ -78,20 +74,13 @@ export function compareRuns(
   const onlySecond = pairs.filter(([a, b]) => !a.correct && b.correct).length;
   return {
     samples: pairs.length,
-    first: computeWilsonInterval(pairs.filter(([a]) => a.correct).length, pairs.length, options.confidence),
-    second: computeWilsonInterval(
-      pairs.filter(([, b]) => b.correct).length,
-      pairs.length,
-      options.confidence,
-    ),
+    first: computeWilsonInterval(pairs.filter(([a]) => a.correct).length, pairs.length),
+    second: computeWilsonInterval(pairs.filter(([, b]) => b.correct).length, pairs.length),
     onlyFirst,
     onlySecond,
     p: computeMcNemarTest(onlyFirst, onlySecond),
-    difference: computeNewcombeInterval(
-      pairs.map(([a, b]) => [a.correct, b.correct]),
-      options.confidence,
-    ),
-    tokenRatio: computeRunTokenRatio(pairs, options),
+    difference: computeNewcombeInterval(pairs.map(([a, b]) => [a.correct, b.correct])),
+    tokenRatio: computeRunTokenRatio(pairs),
   };
 }
 
@@ -155,7 +144,6 @@ export function assertComparableRuns(runs: readonly ScoredRun[]): void {
 
 function computeRunTokenRatio(
   pairs: readonly (readonly [SampleScoreAndTokens, SampleScoreAndTokens])[],
-  options: BootstrapOptions,
 ): IntervalEstimate | undefined {
   const completed = pairs.filter(([a, b]) => a.isCompleted && b.isCompleted);
   const known = completed.flatMap(([{ tokens: a }, { tokens: b }]) =>
@@ -163,7 +151,7 @@ function computeRunTokenRatio(
   );
   // A resample could contain only problems without tokens, which would make the ratio infinite.
   if (known.length === 0 || known.length < completed.length || known.some(([a]) => a <= 0)) return undefined;
-  return computePairedBootstrap(known, (a, b) => b / a, options);
+  return computePairedBootstrap(known, (a, b) => b / a);
 }
 
 function createIncomparableRunsError(

@@ -7,6 +7,7 @@ import {
 } from "../recording/recording.fixture.ts";
 import { createScriptedSamples, type ScriptedSample } from "../recording/scripted-samples.fixture.ts";
 import type { CardTokenUsage } from "../message-card/index.ts";
+import { computeCoordinationMetrics, type CoordinationMetrics } from "./coordination-metrics.ts";
 import { buildComparisonReport, compareRuns, convertRecordingToScoredRun } from "./index.ts";
 
 /**
@@ -196,4 +197,16 @@ describe("with equal token budgets", () => {
     ]);
     expect(buildComparisonReport([plannerRun]).budgets).toEqual([]);
   });
+});
+
+it("knows no calls of a run whose roles other processes record", () => {
+  const { samples } = createScriptedRecording();
+  const elsewhere = createChangedRecording((line) => (line.kind === "model" ? undefined : line)).samples;
+  const compute = (run: typeof samples): CoordinationMetrics =>
+    computeCoordinationMetrics(
+      { samples: run, accuracy: 1, tokens: undefined },
+      { samples, accuracy: 1, tokens: undefined },
+    );
+  expect(compute(elsewhere)).toMatchObject({ callOverhead: undefined, messageDensity: undefined });
+  expect(compute(samples).callOverhead).toBe(0);
 });

@@ -2,7 +2,7 @@ import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { CONTROLLER } from "../message-card/index.ts";
 import type { Recording, RecordedSample } from "../recording/index.ts";
-import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
+import { computePairedBootstrap } from "./paired-bootstrap.ts";
 import { compareRuns, assertComparableRuns, excludeSkippedSamples, type ScoredRun } from "./compare-runs.ts";
 import {
   computeCoordinationMetrics,
@@ -14,8 +14,7 @@ import type { McNemarResult } from "./mcnemar.ts";
 import { getScoreOutcome, isAnsweredOutcome } from "./score-outcome.ts";
 import { countBy } from "./specification-formula-statistics.ts";
 import { computeAccuracy } from "./run-figures.ts";
-import { summarizeTokens } from "./token-summary.ts";
-import { computeTokenPrice, type TokenTariff, type TokenCounts } from "./token-counts.ts";
+import { summarizeTokens, computeTokenPrice, type TokenTariff, type TokenCounts } from "./token-counts.ts";
 import type { IntervalEstimate } from "./wilson-interval.ts";
 
 /** Comparison of several runs on the same problems. */
@@ -108,14 +107,12 @@ interface EqualTokenBudgetComparison {
 }
 
 /** Options of `buildComparisonReport`. */
-export interface ComparisonReportOptions extends BootstrapOptions {
+export interface ComparisonReportOptions {
+  /** Prices of tokens. The report contains no price if `tariff` is absent. */
   readonly tariff?: TokenTariff;
 }
 
-const assertKnownOptions = defineOptionNames<ComparisonReportOptions>()(
-  "buildComparisonReport",
-  "confidence resamples seed tariff",
-);
+const assertKnownOptions = defineOptionNames<ComparisonReportOptions>()("buildComparisonReport", "tariff");
 
 interface ComparedRun {
   readonly recording: Recording;
@@ -152,9 +149,9 @@ export function buildComparisonReport(
     rows: entries.map((entry) => ({
       ...entry.row,
       coordination: computeCoordinationMetrics(toCoordinatedRun(entry), toCoordinatedRun(first)),
-      against: entry === first ? undefined : compareWithBaseline(first, entry, options),
+      against: entry === first ? undefined : compareWithBaseline(first, entry),
     })),
-    budgets: entries.flatMap((entry) => findEqualTokenBudgetComparison(entry, entries, options) ?? []),
+    budgets: entries.flatMap((entry) => findEqualTokenBudgetComparison(entry, entries) ?? []),
   };
 }
 
@@ -236,22 +233,18 @@ function toCoordinatedRun(run: ComparedRun): CoordinatedRun {
   };
 }
 
-function compareWithBaseline(
-  baseline: ComparedRun,
-  run: ComparedRun,
-  options: BootstrapOptions,
-): BaselineComparison {
-  const compared = compareRuns(baseline.scoredRun, run.scoredRun, options);
+function compareWithBaseline(baseline: ComparedRun, run: ComparedRun): BaselineComparison {
+  const { difference, onlySecond, onlyFirst, p, tokenRatio } = compareRuns(baseline.scoredRun, run.scoredRun);
   const baselineSamples = new Map(baseline.samples.map((sample) => [sample.id, sample]));
   const names = listMeasureNames(run.samples).filter((name) =>
     listMeasureNames(baseline.samples).includes(name),
   );
   return {
-    difference: compared.difference,
-    onlyThis: compared.onlySecond,
-    onlyOther: compared.onlyFirst,
-    p: compared.p,
-    tokenRatio: compared.tokenRatio,
+    difference,
+    onlyThis: onlySecond,
+    onlyOther: onlyFirst,
+    p,
+    tokenRatio,
     measures: Object.fromEntries(
       names.map((name) => {
         const pairs = run.samples.map(
@@ -261,7 +254,7 @@ function compareWithBaseline(
               sample.score?.measures?.[name] ?? 0,
             ] as const,
         );
-        return [name, computePairedBootstrap(pairs, (a, b, count) => (b - a) / count, options)];
+        return [name, computePairedBootstrap(pairs, (a, b, count) => (b - a) / count)];
       }),
     ),
   };
@@ -273,7 +266,6 @@ const MAX_EQUAL_TOKEN_BUDGET_RATIO = 1.25;
 function findEqualTokenBudgetComparison(
   entry: ComparedRun,
   entries: readonly ComparedRun[],
-  options: BootstrapOptions,
 ): EqualTokenBudgetComparison | undefined {
   const tokens = getRunTokensPerSample(entry);
   const chains = entries.flatMap((other) => {
@@ -294,7 +286,7 @@ function findEqualTokenBudgetComparison(
     tokens,
     other: nearest.other.row.name,
     otherTokens: nearest.total,
-    against: isEqual ? compareWithBaseline(nearest.other, entry, options) : undefined,
+    against: isEqual ? compareWithBaseline(nearest.other, entry) : undefined,
     missing: isEqual || fitting <= 1 ? undefined : `cot-sc@${fitting}`,
   };
 }

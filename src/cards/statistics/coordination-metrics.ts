@@ -38,18 +38,20 @@ export function computeCoordinationMetrics(
   baseline: CoordinatedRun,
 ): CoordinationMetrics {
   const tokenRatio = divide(run.tokens, baseline.tokens);
-  const callRatio = divide(countCallsPerProblem(run), countCallsPerProblem(baseline));
+  const callsPerProblem = countCallsPerProblem(run);
+  const callRatio = divide(callsPerProblem, countCallsPerProblem(baseline));
   const similarities = run.samples.flatMap(({ cards }) =>
     computeTaskSimilarities(cards.filter(isSubtask).map(({ content }) => content)),
   );
-  const between = run.samples.flatMap(({ cards }) => cards.filter(isBetweenRoles));
+  const between = run.samples.flatMap(({ cards }) => cards.filter(isBetweenRoles)).length;
+  const cardsPerProblem = divide(between, run.samples.length);
   return {
     efficiency: divide(divide(run.accuracy, baseline.accuracy), tokenRatio),
     tokenOverhead: tokenRatio === undefined ? undefined : tokenRatio - 1,
     callOverhead: callRatio === undefined ? undefined : callRatio - 1,
     errorAmplification: divide(1 - run.accuracy, 1 - baseline.accuracy),
     redundancy: similarities.length > 0 ? computeMean(similarities) : undefined,
-    messageDensity: divide(between.length, run.samples.flatMap(({ calls }) => calls).length),
+    messageDensity: divide(cardsPerProblem, callsPerProblem),
   };
 }
 
@@ -76,8 +78,12 @@ function computeTaskSimilarities(texts: readonly string[]): number[] {
   );
 }
 
+/** Returns the number of model calls of a problem, or `undefined` if another process records the calls of a role. */
 function countCallsPerProblem({ samples }: CoordinatedRun): number | undefined {
-  return divide(samples.flatMap(({ calls }) => calls).length, samples.length);
+  const calls = samples.flatMap((sample) => sample.calls);
+  const recorded = new Set([CONTROLLER, ...calls.map(({ role }) => role)]);
+  const isRecorded = samples.every(({ cards }) => cards.every(({ sender }) => recorded.has(sender)));
+  return isRecorded ? divide(calls.length, samples.length) : undefined;
 }
 
 function divide(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,4 +1,4 @@
-import { type ConfidenceLevel, computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
+import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
 /**
  * Computes Newcombe's interval for the difference of two paired proportions, which combines the Wilson
@@ -9,15 +9,14 @@ import { type ConfidenceLevel, computeWilsonInterval, type IntervalEstimate } fr
  */
 export function computeNewcombeInterval(
   pairs: readonly (readonly [first: boolean, second: boolean])[],
-  confidence: ConfidenceLevel = 0.95,
 ): IntervalEstimate {
   const count = (first: boolean, second: boolean): number =>
     pairs.filter((pair) => pair[0] === first && pair[1] === second).length;
   const [both, onlyFirst] = [count(true, true), count(true, false)];
   const [onlySecond, none] = [count(false, true), count(false, false)];
   const n = pairs.length;
-  const first = computeWilsonInterval(both + onlyFirst, n, confidence);
-  const second = computeWilsonInterval(both + onlySecond, n, confidence);
+  const first = computeWilsonInterval(both + onlyFirst, n);
+  const second = computeWilsonInterval(both + onlySecond, n);
   const product = both * none - onlyFirst * onlySecond;
   const margins = (both + onlyFirst) * (onlySecond + none) * (both + onlySecond) * (onlyFirst + none);
   // The continuity correction applies only to a positive correlation.

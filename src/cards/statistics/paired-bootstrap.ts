@@ -1,17 +1,7 @@
 import { A2AError } from "../../protocol/index.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 import { computeQuantile } from "./distribution.ts";
-import type { ConfidenceLevel, IntervalEstimate } from "./wilson-interval.ts";
-
-/** Options of the paired bootstrap. */
-export interface BootstrapOptions {
-  /** Number of resamples, at most 100,000. Default: 2,000. */
-  readonly resamples?: number;
-  /** Seed of the random number generator. The same seed always produces the same interval. Default: 1. */
-  readonly seed?: number;
-  /** Confidence level of the bootstrap interval. Default: 0.95. */
-  readonly confidence?: ConfidenceLevel;
-}
+import type { IntervalEstimate } from "./wilson-interval.ts";
 
 /**
  * Computes the bootstrap percentile interval for a statistic of paired values. The bootstrap draws problems
@@ -21,16 +11,11 @@ export interface BootstrapOptions {
 export function computePairedBootstrap(
   pairs: readonly (readonly [first: number, second: number])[],
   statistic: (first: number, second: number, count: number) => number,
-  { resamples = 2_000, seed = 1, confidence = 0.95 }: BootstrapOptions = {},
+  resamples = 2_000,
 ): IntervalEstimate {
   if (pairs.length === 0)
     throw new A2AError("INVALID_PARAMS", "Nothing to resample. Compare runs that have samples.");
-  if (!Number.isSafeInteger(resamples) || resamples < 1 || resamples > 100_000)
-    throw new A2AError(
-      "INVALID_PARAMS",
-      `Cannot draw ${resamples} resamples. Pass an integer from 1 to 100000.`,
-    );
-  const random = createSeededRandom(seed);
+  const random = createSeededRandom(1);
   const drawn = Array.from({ length: resamples }, () => {
     let first = 0;
     let second = 0;
@@ -44,7 +29,7 @@ export function computePairedBootstrap(
   const sums = pairs.reduce(([a, b], [first, second]) => [a + first, b + second] as const, [0, 0] as const);
   return {
     value: statistic(sums[0], sums[1], pairs.length),
-    low: computeQuantile(drawn, (1 - confidence) / 2),
-    high: computeQuantile(drawn, (1 + confidence) / 2),
+    low: computeQuantile(drawn, 0.025),
+    high: computeQuantile(drawn, 0.975),
   };
 }

@@ -6,7 +6,7 @@ import { type RoleSpending, summarizeRoleSpending } from "./role-spending.ts";
 import { detectRunFindings, listProtocolViolations, type RunFinding } from "./run-findings.ts";
 import { getScoreOutcome } from "./score-outcome.ts";
 import { countBy } from "./specification-formula-statistics.ts";
-import { summarizeTokens, type TokenSummary } from "./token-summary.ts";
+import { summarizeTokens, type TokenSummary } from "./token-counts.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
 /** A problem of a run with the results of its analysis. */

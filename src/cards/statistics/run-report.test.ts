@@ -4,7 +4,6 @@ import { encodeTrafficLine, type ModelLine, type TrafficLine } from "../../obser
 import {
   decodeMessageCardArray,
   decodeRecording,
-  listCardsInSpecificationFormat,
   type RecordedCall,
   type Recording,
   createRecordingFromCards,
@@ -150,8 +149,7 @@ describe("findings include", () => {
     detectRunFindings({ id: "a", cards, calls }).map(({ kind }) => kind);
   const violations = (cards: readonly MessageCard[], isSettled = true): string[] =>
     listProtocolViolations({ cards, isSettled }).map((what) => what.replace(/^[^“]*“[^”]*” has /, ""));
-  const cards = (script: ScriptedSample): MessageCard[] =>
-    listCardsInSpecificationFormat(createScriptedRecording([script]));
+  const cards = (script: ScriptedSample): readonly MessageCard[] => createScriptedRecording([script]).cards;
   const [question, first, reply, , , final] = cards(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE) as [
     MessageCard,
     MessageCard,
@@ -243,10 +241,7 @@ describe("findings include", () => {
 describe("a report on an incomplete run", () => {
   it("lists what is unknown for plain cards", () => {
     const recording = createRecordingFromCards(
-      decodeMessageCardArray(
-        JSON.stringify(listCardsInSpecificationFormat(createScriptedRecording())),
-        "cards.json",
-      ),
+      decodeMessageCardArray(JSON.stringify(createScriptedRecording().cards), "cards.json"),
     );
     const report = buildRunReport(recording);
     expect(report).toMatchObject({
@@ -263,9 +258,7 @@ describe("a report on an incomplete run", () => {
   });
 
   it("lists what is unknown for cards of the specification without IDs", () => {
-    const cards = listCardsInSpecificationFormat(
-      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
-    ).map((card) => ({
+    const cards = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards.map((card) => ({
       ...card,
       metadata: {},
     }));

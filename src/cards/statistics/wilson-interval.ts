@@ -1,9 +1,6 @@
 import { A2AError } from "../../protocol/index.ts";
 
-/** Confidence level of an interval. */
-export type ConfidenceLevel = 0.9 | 0.95 | 0.99;
-
-/** Estimated value with its confidence interval. */
+/** Estimated value with its confidence interval of 95 %. */
 export interface IntervalEstimate {
   readonly value: number;
   readonly low: number;
@@ -13,12 +10,12 @@ export interface IntervalEstimate {
 /**
  * Computes Wilson's score interval for a proportion, without continuity correction. The formula follows
  * Wilson (1927) and R's `prop.test(correct = FALSE)`. The interval stays between 0 and 1 and is never empty,
- * even if all trials succeed.
+ * even if all trials succeed. `z` is the two-sided quantile of the standard normal distribution.
  */
 export function computeWilsonInterval(
   successes: number,
   trials: number,
-  confidence: ConfidenceLevel = 0.95,
+  z: number = Z_95_PERCENT,
 ): IntervalEstimate {
   if (!Number.isSafeInteger(trials) || trials < 1 || !Number.isSafeInteger(successes))
     throw new A2AError(
@@ -30,16 +27,11 @@ export function computeWilsonInterval(
       "INVALID_PARAMS",
       `${successes} of ${trials}: successes must be between 0 and the number of trials.`,
     );
-  const z2 = Z_SCORES[confidence] ** 2;
+  const z2 = z ** 2;
   const value = successes / trials;
   const middle = (successes + z2 / 2) / (trials + z2);
   const half = Math.sqrt(z2 * (value * (1 - value) * trials + z2 / 4)) / (trials + z2);
   return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** Two-sided quantile of the standard normal distribution for each confidence level. */
-const Z_SCORES: Readonly<Record<ConfidenceLevel, number>> = {
-  0.9: 1.6448536269514722,
-  0.95: 1.959963984540054,
-  0.99: 2.5758293035489004,
-};
+const Z_95_PERCENT = 1.959963984540054;

@@ -54,12 +54,12 @@ describe("the Mermaid diagram", () => {
   it("has the roles, and an arrow for each card", () => {
     expect(renderSequenceMermaid(createGsm8kExampleCards().slice(0, 3))).toBe(`sequenceDiagram
     autonumber
-    participant r1 as controller
-    participant r2 as planner
-    participant r3 as solver
-    r1->>r2: [TASK] Janet's ducks lay 16 eggs per day...
-    r2->>r3: [TASK] Calculate 16 eggs - 3 eaten - 4 muffins
-    r3-->>r2: [RESULT] 9 (120 tok)
+    participant p1 as controller
+    participant p2 as planner
+    participant p3 as solver
+    p1->>p2: [TASK] Janet's ducks lay 16 eggs per day...
+    p2->>p3: [TASK] Calculate 16 eggs - 3 eaten - 4 muffins
+    p3-->>p2: [RESULT] 9 (120 tok)
 `);
   });
 
@@ -109,10 +109,10 @@ describe("the Mermaid diagram", () => {
         const diagram = renderSequenceMermaid(cards);
         expect(diagram).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
         const { statements, actors } = await parseDiagram(diagram);
-        expect(actors).toEqual(roles.map((_, at) => `r${at + 1}`));
+        expect(actors).toEqual(roles.map((_, at) => `p${at + 1}`));
         const rest = statements.filter(({ type }) => !PARALLEL_STATEMENT_TYPES.has(type));
         const ids = cards.map(
-          ({ sender, recipient }) => `r${roles.indexOf(sender) + 1} r${roles.indexOf(recipient) + 1}`,
+          ({ sender, recipient }) => `p${roles.indexOf(sender) + 1} p${roles.indexOf(recipient) + 1}`,
         );
         expect(rest.map(({ from, to }) => `${from} ${to}`).toSorted()).toEqual(ids.toSorted());
       }),
@@ -140,10 +140,10 @@ const arbitraryMermaidSyntax = fc.constantFrom(
   "&amp;",
   "<script>alert(1)</script>",
   "<br/>",
-  "->>+r1: x",
+  "->>+p1: x",
   "\r\nparticipant evil",
-  "\u2028r1->>r2: x",
-  'links r1: {"a": "javascript:alert(1)"}',
+  "\u2028r1->>p2: x",
+  'links p1: {"a": "javascript:alert(1)"}',
   "@{ shape: x }",
   "box red\n",
 );
@@ -162,25 +162,25 @@ const arbitraryMermaidCard: fc.Arbitrary<MessageCard> = fc
   }))
   .filter((card) => !Number.isNaN(parseCardTime(card)));
 
-const EXPECTED_PARALLEL_DIAGRAM = `    r1->>r2: [TASK] A robe takes 2 bolts of blue fiber and half that much white fiber...
+const EXPECTED_PARALLEL_DIAGRAM = `    p1->>p2: [TASK] A robe takes 2 bolts of blue fiber and half that much white fiber...
     par task 2
-        r2->>r3: [TASK] How many bolts of blue? (260 tok)
+        p2->>p3: [TASK] How many bolts of blue? (260 tok)
         autonumber 5
-        r3-->>r2: [RESULT] 2 (64 tok)
+        p3-->>p2: [RESULT] 2 (64 tok)
     and task 3
         autonumber 3
-        r2->>r3: [TASK] How many bolts of white?
+        p2->>p3: [TASK] How many bolts of white?
         autonumber 6
-        r3->>r2: [QUERY] Half of how many? (79 tok)
-        Note over r3,r2: 2 bolts | 1 bolt
+        p3->>p2: [QUERY] Half of how many? (79 tok)
+        Note over p3,p2: 2 bolts | 1 bolt
         autonumber 8
-        r2-->>r3: [RESULT] 2 bolts (85 tok)
-        r3-->>r2: [RESULT] 1 (93 tok)
+        p2-->>p3: [RESULT] 2 bolts (85 tok)
+        p3-->>p2: [RESULT] 1 (93 tok)
     and task 4
         autonumber 4
-        r2->>r3: [TASK] Is anything lost in cutting?
+        p2->>p3: [TASK] Is anything lost in cutting?
         autonumber 7
-        r3-->>r2: [RESULT] Nothing (57 tok)
+        p3-->>p2: [RESULT] Nothing (57 tok)
     end
     autonumber 10
-    r2-->>r1: [RESULT] 3 (272 tok)`;
+    p2-->>p1: [RESULT] 3 (272 tok)`;

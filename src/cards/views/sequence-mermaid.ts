@@ -1,7 +1,6 @@
+import { escapeMermaidLabel as escaped, renderMermaidSequence } from "../../observe/trace/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
-import type { Delegation } from "./delegated-task-forest.ts";
-import { buildSampleDelegationForests, listCardsInDelegation } from "./sample-delegation-forests.ts";
-import { escapeMermaid as escaped } from "./mermaid-escape.ts";
+import { buildDelegations, type Delegation } from "./delegations.ts";
 
 /** Mermaid arrow of each core card type. Custom card types use the Mermaid arrow of a task card. */
 const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
@@ -16,55 +15,40 @@ const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
  */
 export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
-  // Participants have generated IDs, because a role may be called `end`, which ends a block in Mermaid.
-  const ids = new Map(roles.map((role, at) => [role, `r${at + 1}`]));
   const places = new Map(cards.map((card, at) => [card, at]));
-  const roots = buildSampleDelegationForests(cards).flatMap((exchange) => exchange.roots);
-  const lines: string[] = [];
   let next = 1;
-
-  const draw = (card: MessageCard, at: number, indent: string): void => {
-    const { sender, recipient, message_type, content, metadata } = card;
-    if (next !== at + 1) lines.push(`${indent}autonumber ${at + 1}`);
-    next = at + 2;
-    const tokens = metadata.tokens === undefined ? "" : ` (${metadata.tokens} tok)`;
-    const label = `${escaped(`[${message_type.toUpperCase()}] ${content}`)}${tokens}`;
-    const ends = [ids.get(sender), ids.get(recipient)] as const;
-    lines.push(`${indent}${ends[0]}${ARROWS_BY_TYPE.get(message_type) ?? "->>"}${ends[1]}: ${label}`);
-    const { options } = metadata;
-    if (message_type === "query" && Array.isArray(options) && options.length > 0)
-      lines.push(`${indent}Note over ${ends.join()}: ${escaped(options.map(String).join(" | "))}`);
-  };
-
-  /** Draws the message cards at the given positions in order, with parallel branches in a `par` block. */
-  const drawAll = (
-    positions: readonly number[],
-    delegations: readonly Delegation[],
-    indent: string,
-  ): void => {
-    const blocks = findParallelBranches(delegations, places);
-    const drawn = new Set<number>();
-    for (const at of positions) {
-      if (drawn.has(at)) continue;
-      const block = blocks.find((branches) => branches.some((branch) => branch.positions.includes(at)));
-      if (!block) draw(cards[at] as MessageCard, at, indent);
-      for (const [index, branch] of (block ?? []).entries()) {
-        lines.push(`${indent}${index === 0 ? "par" : "and"} task ${(branch.positions[0] ?? 0) + 1}`);
-        drawAll(branch.positions, branch.delegation.subtasks, `${indent}    `);
-        for (const place of branch.positions) drawn.add(place);
-      }
-      if (block) lines.push(`${indent}end`);
-    }
-  };
-
-  drawAll([...cards.keys()], roots, "    ");
-  return [
-    "sequenceDiagram",
-    "    autonumber",
-    ...roles.map((role) => `    participant ${ids.get(role)} as ${escaped(role)}`),
-    ...lines,
-    "",
-  ].join("\n");
+  return renderMermaidSequence(roles, (ids) => {
+    const drawCard = (at: number): string[] => {
+      const { sender, recipient, message_type, content, metadata } = cards[at] as MessageCard;
+      const jump = next === at + 1 ? [] : [`autonumber ${at + 1}`];
+      next = at + 2;
+      const tokens = metadata.tokens === undefined ? "" : ` (${metadata.tokens} tok)`;
+      const label = `${escaped(`[${message_type.toUpperCase()}] ${content}`)}${tokens}`;
+      const [from, to] = [ids.get(sender), ids.get(recipient)];
+      const arrow = `${from}${ARROWS_BY_TYPE.get(message_type) ?? "->>"}${to}: ${label}`;
+      const { options } = metadata;
+      const hasOptions = message_type === "query" && Array.isArray(options) && options.length > 0;
+      const note = hasOptions ? [`Note over ${from},${to}: ${escaped(options.map(String).join(" | "))}`] : [];
+      return [...jump, arrow, ...note];
+    };
+    /** Draws the message cards at the given positions in order, with parallel branches in a `par` block. */
+    const drawAll = (positions: readonly number[], delegations: readonly Delegation[]): string[] => {
+      const blocks = findParallelBranches(delegations, places);
+      const drawn = new Set<number>();
+      return positions.flatMap((at) => {
+        if (drawn.has(at)) return [];
+        const block = blocks.find((branches) => branches.some((branch) => branch.positions.includes(at)));
+        if (!block) return drawCard(at);
+        const branches = block.flatMap(({ positions, delegation }, index) => {
+          for (const place of positions) drawn.add(place);
+          const head = `${index === 0 ? "par" : "and"} task ${(positions[0] ?? 0) + 1}`;
+          return [head, ...drawAll(positions, delegation.subtasks).map((line) => `    ${line}`)];
+        });
+        return [...branches, "end"];
+      });
+    };
+    return drawAll([...cards.keys()], buildDelegations(cards)).map((line) => `    ${line}`);
+  });
 }
 
 interface ParallelDelegationBranch {
@@ -95,9 +79,12 @@ function findParallelBranches(
   });
 }
 
-function listDelegationCardPositions(one: Delegation, places: ReadonlyMap<MessageCard, number>): number[] {
+function listDelegationCardPositions(
+  { task, relatedCards, reply, subtasks }: Delegation,
+  places: ReadonlyMap<MessageCard, number>,
+): number[] {
   return [
-    ...listCardsInDelegation(one).flatMap((card) => places.get(card) ?? []),
-    ...one.subtasks.flatMap((subtask) => listDelegationCardPositions(subtask, places)),
+    ...[task, ...relatedCards, reply].flatMap((card) => (card && places.get(card)) ?? []),
+    ...subtasks.flatMap((subtask) => listDelegationCardPositions(subtask, places)),
   ].toSorted((a, b) => a - b);
 }

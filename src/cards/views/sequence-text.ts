@@ -1,7 +1,6 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import type { MessageCard } from "../message-card/index.ts";
-import { mapConcurrentRepliesToTaskNumbers } from "./concurrent-reply-task-numbers.ts";
-import { formatTimeSincePreviousCard } from "./time-since-previous-card.ts";
+import { type MessageCard, parseCardTime } from "../message-card/index.ts";
+import { mapConcurrentRepliesToTaskNumbers } from "./delegations.ts";
 import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from "./text-width.ts";
 
 /** Options of `renderSequenceText`. */
@@ -115,4 +114,17 @@ function formatArrowLabel(
 ): string {
   const type = `${toSingleLine(message_type)}${taskNumber === undefined ? "" : ` to ${taskNumber}`}`;
   return columns < measureColumns(type) + 14 ? type : `${type} "${toSingleLine(content.slice(0, 500))}"`;
+}
+
+/** Formats the time since the previous message card as `+0.82s`, or as `0` for the first message card. */
+function formatTimeSincePreviousCard(previous: MessageCard | undefined, card: MessageCard): string {
+  if (!previous) return "0";
+  const ms = parseCardTime(card) - parseCardTime(previous);
+  return Number.isNaN(ms) ? "" : `${ms < 0 ? "-" : "+"}${formatDuration(Math.abs(ms))}`;
+}
+
+function formatDuration(ms: number): string {
+  if (ms < 100_000) return `${(ms / 1_000).toFixed(2)}s`;
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 600 ? `${minutes}min` : `${Math.round(minutes / 60)}h`;
 }

@@ -49,16 +49,31 @@ export function createTariffOption(): Option {
 }
 
 function parseTariff(text: string): TokenTariff {
-  const prices = new Map(
-    text.split(",").map((part) => {
-      const [name = "", price = ""] = part.split("=");
-      if (!["input", "cached", "output"].includes(name.trim()) || !/^\d+(\.\d+)?$/.test(price.trim()))
-        throw new InvalidArgumentError("Use the form input=3,cached=0.3,output=15.");
-      return [name.trim(), Number(price)];
-    }),
-  );
-  const [input, output, cached] = [prices.get("input"), prices.get("output"), prices.get("cached")];
+  const prices = parseNumbersByName(text, ["input", "cached", "output"], "input=3,cached=0.3,output=15");
+  const { input, output } = prices;
   if (input === undefined || output === undefined)
     throw new InvalidArgumentError("Set a price for input and one for output.");
-  return { input, output, ...(cached !== undefined && { cached }) };
+  return { ...prices, input, output };
+}
+
+/** Parses a list of words, separated by commas. */
+export function parseList(text: string): string[] {
+  const words = text.split(",").map((word) => word.trim());
+  if (words.includes("")) throw new InvalidArgumentError("Separate the names with commas.");
+  return words;
+}
+
+/** Parses a list of names with numbers. `form` is an example of such a list. */
+export function parseNumbersByName<Name extends string>(
+  text: string,
+  names: readonly Name[],
+  form: string,
+): Partial<Record<Name, number>> {
+  const pairs = text.split(",").map((pair) => pair.split("=").map((word) => word.trim()));
+  for (const [name, value = ""] of pairs)
+    if (!names.some((known) => known === name) || !/^\d{1,15}(?:\.\d+)?$/.test(value))
+      throw new InvalidArgumentError(`Use the form ${form}.`);
+  return Object.fromEntries(pairs.map(([name, value]) => [name, Number(value)])) as Partial<
+    Record<Name, number>
+  >;
 }

@@ -50,49 +50,33 @@ export function createCardsCompareCommand(context: CliContext): Command {
  * Renders a comparison of experiment runs as text. The first run in a comparison is the baseline for all
  * other runs.
  */
-export function renderRunComparison({
-  dataset,
-  evidence,
-  rule,
-  samples,
-  skipped,
-  rows,
-  budgets,
-}: ComparisonReport): string {
+export function renderRunComparison(report: ComparisonReport): string {
+  const { dataset, evidence, rule, samples, skipped, rows, budgets } = report;
   const [first] = rows;
   const measures = Object.keys(first?.measures ?? {});
   const hasPrice = rows.some(({ price }) => price !== undefined);
-  const body = rows.map(
-    ({
-      name,
-      accuracy,
-      measures: rowMeasures,
-      tokens,
-      unknownCards,
-      estimated,
-      turns,
-      price,
-      completed,
-      tokensPerCompleted,
-      tokensPerCorrect,
-      against,
-    }) => [
-      name,
-      formatPercentWithInterval(accuracy),
-      `${completed}/${samples}`,
-      ...measures.map((measure) => formatPercent(rowMeasures[measure])),
+  const body = rows.map((row) => {
+    const { tokens, against, turns, price } = row;
+    const atLeast = row.unknownCards > 0 ? "≥ " : "";
+    const formatTokens = (count: number | undefined): string =>
+      count === undefined ? "–" : `${atLeast}${formatNumber(count)}`;
+    return [
+      row.name,
+      formatPercentWithInterval(row.accuracy),
+      `${row.completed}/${samples}`,
+      ...measures.map((measure) => formatPercent(row.measures[measure])),
       tokens
-        ? `${unknownCards > 0 ? "≥ " : ""}${formatNumber(tokens.input)}/${formatNumber(tokens.output)}${estimated ? " est." : ""}`
+        ? `${formatTokens(tokens.input)}/${formatNumber(tokens.output)}${row.estimated ? " est." : ""}`
         : "–",
-      against?.tokenRatio ? formatNumber(against.tokenRatio.value, 2) : against ? "–" : "1.00",
+      against ? formatNumber(against.tokenRatio?.value, 2) : "1.00",
       formatNumber(turns, 1),
-      formatAtLeast(tokensPerCompleted, unknownCards),
-      formatAtLeast(tokensPerCorrect, unknownCards),
-      ...(hasPrice ? [`${unknownCards > 0 ? "≥ " : ""}${formatNumber(price, 5)}`] : []),
+      formatTokens(row.tokensPerCompleted),
+      formatTokens(row.tokensPerCorrect),
+      ...(hasPrice ? [`${atLeast}${formatNumber(price, 5)}`] : []),
       against ? formatAccuracyDifference(against) : "–",
       against ? formatPValue(against) : "–",
-    ],
-  );
+    ];
+  });
   const head = [
     "method",
     "accuracy (95 %)",
@@ -133,7 +117,7 @@ export function renderRunComparison({
 
 /** Renders what coordination costs and gains, if a run has message cards between roles. */
 function renderCoordination(rows: ComparisonReport["rows"]): string {
-  if (rows.every(({ coordination }) => !coordination.messageDensity)) return "";
+  if (rows.every(({ coordination }) => coordination.messageDensity === 0)) return "";
   const head = [
     "coordination",
     "efficiency",
@@ -152,11 +136,12 @@ function renderCoordination(rows: ComparisonReport["rows"]): string {
     formatNumber(coordination.redundancy, 2),
     formatNumber(coordination.messageDensity, 2),
   ]);
-  return renderTable([head, ...body], `l${"r".repeat(head.length - 1)}`);
-}
-
-function formatAtLeast(tokens: number | undefined, unknownCards: number): string {
-  return `${tokens !== undefined && unknownCards > 0 ? "≥ " : ""}${formatNumber(tokens)}`;
+  const notes = rows
+    .filter(({ coordination }) => coordination.messageDensity === undefined)
+    .map(({ name }) => [
+      `${name}: the number of calls is unknown, because another process records some of them`,
+    ]);
+  return renderTable([head, ...body], `l${"r".repeat(head.length - 1)}`) + renderTable(notes);
 }
 
 function renderEqualTokenBudgetComparison({

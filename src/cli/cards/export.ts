@@ -1,10 +1,10 @@
 import { Command, Option } from "commander";
 import {
-  listCardsInSpecificationFormat,
   renderSequenceMermaid,
   type Recording,
   getScoreOutcome,
   summarizeTokens,
+  toDict,
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderJson } from "../text-writer.ts";
@@ -28,11 +28,12 @@ interface ExportOptions extends RunSelectionOptions, SampleSelectionOptions {
 
 /** Export formats for a recorded experiment run. */
 const EXPORT_FORMAT_RENDERERS = {
-  "seed-json": (run: Recording) => renderJsonListByLine(listCardsInSpecificationFormat(run)),
+  "seed-json": (run: Recording) => renderJsonListByLine(run.cards.map((card) => toDict(card))),
   csv: renderProblemsAsCsv,
   inspect: renderInspectLog,
   "who-and-when": renderFaultAttribution,
-  mermaid: (run: Recording) => renderSequenceMermaid(requireSingleSampleCards(run)),
+  mermaid: ({ samples }: Recording) =>
+    renderSequenceMermaid(requireSingleSample(samples.filter(({ cards }) => cards.length > 0)).cards),
 };
 
 export function createCardsExportCommand(context: CliContext): Command {
@@ -70,14 +71,6 @@ function renderProblemsAsCsv(run: Recording): string {
 function quoteCsvField(value: string | number | boolean | undefined): string {
   const text = String(value ?? "");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/**
- * Returns the message cards of a recording that contains only one problem. A sequence diagram can show only
- * one problem.
- */
-function requireSingleSampleCards(run: Recording): ReturnType<typeof listCardsInSpecificationFormat> {
-  return [...requireSingleSample(run.samples.filter(({ cards }) => cards.length > 0)).cards];
 }
 
 /** Renders a JSON list with one element on each line, so that tools such as `grep` can search the list. */

@@ -9,6 +9,7 @@ import {
   type RecordFile,
   type Recording,
 } from "../../cards/index.ts";
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
@@ -54,11 +55,8 @@ export async function readRuns(
       text: await readFileOrStdin(file, stdin),
     })),
   );
-  const options = runId === undefined ? {} : { runId };
   const found: (RecordFile & RunNameAndRecording)[] = texts.map(({ file, text: source }) => {
-    const recording = isMessageCardListText(source)
-      ? createRecordingFromCards(decodeMessageCardArray(source, file))
-      : decodeRecording(source, file, options);
+    const recording = decodeRunText(source, file, runId);
     const name = (isMessageCardListText(source) ? undefined : recording.runId) ?? basename(file);
     return { file, source, name, recording };
   });
@@ -66,9 +64,17 @@ export async function readRuns(
     const [only] = files;
     return {
       name,
-      recording: only && files.length === 1 ? only.recording : decodeRecordFiles(files, options),
+      recording:
+        only && files.length === 1 ? only.recording : decodeRecordFiles(files, omitUndefined({ runId })),
     };
   });
+}
+
+/** Decodes a record, or a list of message cards. */
+export function decodeRunText(text: string, file: string, runId: string | undefined): Recording {
+  return isMessageCardListText(text)
+    ? createRecordingFromCards(decodeMessageCardArray(text, file))
+    : decodeRecording(text, file, omitUndefined({ runId }));
 }
 
 /** Returns whether the text is a list of message cards in the format of the card specification. */

@@ -1,4 +1,6 @@
+import { pickOptions } from "../../base/usage-checks/index.ts";
 import {
+  computeMean,
   convertUsageToTokenCounts,
   getScoreOutcome,
   type MessageCard,
@@ -66,42 +68,28 @@ export function renderInspectLog({ runId = "", run, samples, ends, cards, calls 
 }
 
 function pickRunMetadata(run: JsonObject): JsonObject {
-  const names =
-    "method mode context evidence limits options servers prompts_sha256 data_sha256 split code".split(" ");
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = run[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
+  return pickOptions(
+    run,
+    "method mode context evidence limits options servers prompts_sha256 data_sha256 split code",
   );
-}
-
-function toMetric(name: string, values: readonly number[]): JsonObject {
-  return {
-    [name]: { name, value: values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length) },
-  };
 }
 
 /** Returns the accuracy of the scorer, and the mean of each additional measure. */
 function listMetrics(scored: readonly RecordedSample[]): { name: string; metrics: JsonObject }[] {
   const scores = scored.flatMap(({ score }) => score ?? []);
   const names = [...new Set(scores.flatMap(({ measures }) => Object.keys(measures ?? {})))];
+  const correct = scores.map((score) => (score.correct ? 1 : 0));
   return [
-    {
-      name: "answer",
-      metrics: toMetric(
-        "accuracy",
-        scores.map(({ correct }) => (correct ? 1 : 0)),
-      ),
-    },
-    ...names.map((name) => ({
-      name,
-      metrics: toMetric(
-        "mean",
-        scores.flatMap(({ measures }) => measures?.[name] ?? []),
-      ),
-    })),
+    { name: "answer", metrics: toMetrics("accuracy", correct) },
+    ...names.map((name) => {
+      const values = scores.flatMap(({ measures }) => measures?.[name] ?? []);
+      return { name, metrics: toMetrics("mean", values) };
+    }),
   ];
+}
+
+function toMetrics(name: string, values: readonly number[]): JsonObject {
+  return { [name]: { name, value: values.length > 0 ? computeMean(values) : 0 } };
 }
 
 function toInspectSample(

@@ -15,6 +15,8 @@ import { createUsageError } from "../cli-error.ts";
 
 export interface RoleModelCreationOptions {
   readonly samples: readonly DatasetSample[];
+  /** Names of all models of the command. */
+  readonly names?: readonly string[];
   /** Folder that contains the recorded model answers. */
   readonly data: string | undefined;
   readonly faults?: FaultOptions;
@@ -30,14 +32,18 @@ export interface RoleModelCreationOptions {
  * supports.
  */
 export async function createRoleModel(name: string, source: RoleModelCreationOptions): Promise<RoleModel> {
+  const { cassette, replay, faults } = source;
+  // The inner model is also needed for replay, because its evidence kind must be recorded: an oracle's answer
+  // is not a model's answer.
   const inner = await createRoleModelWithoutCassette(name, source);
-  const model = source.cassette === undefined ? inner : wrapRoleModelWithCassette(inner, name, source);
-  return source.faults ? withFaults(model, source.faults) : model;
+  const options = { inner, id: name, ...(replay && { mode: "replay" as const }) };
+  const model = cassette === undefined ? inner : createCassetteModel(openCassetteFile(cassette), options);
+  return faults ? withFaults(model, faults) : model;
 }
 
 async function createRoleModelWithoutCassette(
   name: string,
-  { samples, data, replay, server }: RoleModelCreationOptions,
+  { samples, data, replay, server, names = [] }: RoleModelCreationOptions,
 ): Promise<RoleModel> {
   if (name === "oracle") {
     const known = samples.filter((sample) => sample.dataset === "gsm8k");
@@ -63,8 +69,12 @@ async function createRoleModelWithoutCassette(
   if (replay) return createPlaceholderModelForReplay(name, evidence);
   const [, ownName, ownUrl] = /^([^@]+)@(https?:\/\/.+)$/.exec(name) ?? [];
   // The API key belongs to the server of --base-url.
-  if (ownName !== undefined && ownUrl !== undefined)
-    return createOpenAiCompatibleModel({ model: ownName, baseUrl: ownUrl });
+  if (ownName !== undefined && ownUrl !== undefined) {
+    const model = createOpenAiCompatibleModel({ model: ownName, baseUrl: ownUrl });
+    // The ID of a run contains the names of its models.
+    const isAmbiguous = names.some((other) => other !== name && other.replace(/@https?:.*/, "") === ownName);
+    return isAmbiguous ? { ...model, id: name } : model;
+  }
   if (server && evidence === "live-model")
     return createOpenAiCompatibleModel({ ...server, model: name.replace(/^openai:/, "") });
   const { redirectModelLogs, createModel, toRoleModel } = await import("../../agents/adk/models/index.ts");
@@ -75,16 +85,6 @@ async function createRoleModelWithoutCassette(
     const why = cause instanceof Error ? cause.message : String(cause);
     throw createUsageError(why, "Run colloquy cards run --help for the values of --model.", cause);
   }
-}
-
-function wrapRoleModelWithCassette(
-  inner: RoleModel,
-  id: string,
-  { cassette = "", replay = false }: RoleModelCreationOptions,
-): RoleModel {
-  // The inner model is also needed for replay, because its evidence kind must be recorded: an oracle's answer
-  // is not a model's answer.
-  return createCassetteModel(openCassetteFile(cassette), { inner, id, ...(replay && { mode: "replay" }) });
 }
 
 function createPlaceholderModelForReplay(id: string, evidence: AnswerSourceKind): RoleModel {

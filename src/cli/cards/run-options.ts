@@ -1,17 +1,23 @@
 import { readFileSync } from "node:fs";
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { QuestionFields } from "../../cards/index.ts";
-import type { FaultOptions, PlannerDispatchMode } from "../../cards/roles/index.ts";
+import type { FaultOptions, PlannerOptions } from "../../cards/roles/index.ts";
 import { parseCount, parseDuration, parseJsonObject } from "../client-options.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import {
   addOutputFormatOptions,
   createTariffOption,
+  parseList,
+  parseNumbersByName,
   type OutputFormatOptions,
   type TariffOptions,
 } from "./cards-command-options.ts";
 
-export interface CardsRunOptions extends OutputFormatOptions, TariffOptions {
+/** Options of the planner that this command has under another name, or not at all. */
+type OtherPlannerOption = "name" | "solver" | "context" | "retries" | "instructions";
+
+export interface CardsRunOptions
+  extends OutputFormatOptions, TariffOptions, Omit<PlannerOptions, OtherPlannerOption> {
   dataset: "gsm8k" | "hotpotqa" | "questions";
   fields?: QuestionFields;
   repeat: number;
@@ -25,16 +31,7 @@ export interface CardsRunOptions extends OutputFormatOptions, TariffOptions {
   solverModel?: string;
   planner?: string;
   solver?: string;
-  mode?: PlannerDispatchMode;
   context?: "none" | "full" | "routed";
-  transcript?: "facts" | "history";
-  forceFirstSolver?: "force" | "reprompt" | "allow";
-  maxTurns?: number;
-  maxSolverCalls?: number;
-  tokenBudget?: number;
-  maxTokens?: number;
-  temperature?: number;
-  seed?: number;
   calculator?: boolean;
   scorer?: string;
   baseUrl?: string;
@@ -58,31 +55,20 @@ export interface CardsRunOptions extends OutputFormatOptions, TariffOptions {
 export function addCardsRunOptions(command: Command): Command {
   command
     .addOption(
-      new Option("--dataset <name>", "dataset of problems")
-        .choices(["gsm8k", "hotpotqa", "questions"])
-        .default("gsm8k"),
+      createChoice("--dataset <name>", "dataset of problems", "gsm8k hotpotqa questions").default("gsm8k"),
     )
-    .addOption(
-      new Option(
-        "--data <path>",
-        "folder or file of the dataset, or set COLLOQUY_DATA (default: 20 shipped GSM8K problems)",
-      ),
+    .option(
+      "--data <path>",
+      "folder or file of the dataset, or set COLLOQUY_DATA (default: 20 shipped GSM8K problems)",
     )
-    .addOption(
-      new Option(
-        "--fields <names>",
-        "columns of a file of questions (.csv, .json, .jsonl), for example question=prompt,answer=target,id=key,documents=context",
-      ).argParser(parseQuestionFields),
+    .option(
+      "--fields <names>",
+      "columns of a file of questions (.csv, .json, .jsonl), for example question=prompt,answer=target,id=key,documents=context",
+      parseQuestionFields,
     )
-    .addOption(
-      new Option("-n, --n <count>", "number of problems (default: all)").argParser(parsePositiveInteger),
-    )
-    .addOption(
-      new Option("--offset <count>", "number of problems to skip first").argParser(parseCount).default(0),
-    )
-    .addOption(
-      new Option("--sample <ids>", "only these problems, for example gsm8k_0,gsm8k_7").argParser(parseList),
-    )
+    .option("-n, --n <count>", "number of problems (default: all)", parsePositiveInteger)
+    .option("--offset <count>", "number of problems to skip first", parseCount, 0)
+    .option("--sample <ids>", "only these problems, for example gsm8k_0,gsm8k_7", parseList)
     .addOption(
       new Option(
         "--method <names>",
@@ -91,121 +77,90 @@ export function addCardsRunOptions(command: Command): Command {
         .argParser(parseList)
         .default(["a2a"], "a2a"),
     )
+    .option(
+      "--model <name>",
+      "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…, NAME@http://…; or without a model: oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …; comma-separated models run one after another",
+      parseList,
+    )
+    .option(
+      "--base-url <url>",
+      "URL of any OpenAI-compatible server, for example http://127.0.0.1:8000/v1; --model names its model",
+    )
+    .option("--api-key-env <name>", "variable with the API key for --base-url (default: no key)")
+    .option(
+      "--extra-body <json>",
+      'members of each request to --base-url, null removes one, for example {"max_tokens":null,"max_completion_tokens":500}',
+      parseJsonObject,
+    )
+    .option(
+      "--prompts <file>",
+      "JSON file with instructions for roles, as the members planner, solver, and answerer",
+      readRolePrompts,
+    )
+    .option("--planner-model <name>", "model of the planner")
+    .option("--solver-model <name>", "model of the solver")
+    .option("--planner <url>", "URL of a planner on another server")
+    .option("--solver <url>", "URL of a solver on another server; any A2A agent")
     .addOption(
-      new Option(
-        "--model <name>",
-        "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…, NAME@http://…; or without a model: oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …; comma-separated models run one after another",
-      ).argParser(parseList),
+      createChoice("--mode <mode>", "planning mode (default: chained)", "chained plan-first parallel"),
     )
     .addOption(
-      new Option(
-        "--base-url <url>",
-        "URL of any OpenAI-compatible server, for example http://127.0.0.1:8000/v1; --model names its model",
+      createChoice(
+        "--context <policy>",
+        "documents that a solver receives (default: routed)",
+        "none full routed",
       ),
     )
     .addOption(
-      new Option("--api-key-env <name>", "variable with the API key for --base-url (default: no key)"),
+      createChoice(
+        "--transcript <kind>",
+        "transcript for the planner in each turn (default: facts)",
+        "facts history",
+      ),
     )
     .addOption(
-      new Option(
-        "--extra-body <json>",
-        'members of each request to --base-url, null removes one, for example {"max_tokens":null,"max_completion_tokens":500}',
-      ).argParser(parseJsonObject),
-    )
-    .addOption(
-      new Option(
-        "--prompts <file>",
-        "JSON file with instructions for roles, as the members planner, solver, and answerer",
-      ).argParser(readRolePrompts),
-    )
-    .addOption(new Option("--planner-model <name>", "model of the planner"))
-    .addOption(new Option("--solver-model <name>", "model of the solver"))
-    .addOption(new Option("--planner <url>", "URL of a planner on another server"))
-    .addOption(new Option("--solver <url>", "URL of a solver on another server; any A2A agent"))
-    .addOption(
-      new Option("--mode <mode>", "planning mode (default: chained)").choices([
-        "chained",
-        "plan-first",
-        "parallel",
-      ]),
-    )
-    .addOption(
-      new Option("--context <policy>", "documents that a solver receives (default: routed)").choices([
-        "none",
-        "full",
-        "routed",
-      ]),
-    )
-    .addOption(
-      new Option("--transcript <kind>", "transcript for the planner in each turn (default: facts)").choices([
-        "facts",
-        "history",
-      ]),
-    )
-    .addOption(
-      new Option(
+      createChoice(
         "--force-first-solver <rule>",
         "handling of an answer before the first solver call (default: force)",
-      ).choices(["force", "reprompt", "allow"]),
-    )
-    .addOption(
-      new Option(
-        "--max-turns <count>",
-        "maximum turns of the planner (default: 3 for gsm8k, 5 for hotpotqa)",
-      ).argParser(parsePositiveInteger),
-    )
-    .addOption(
-      new Option(
-        "--max-solver-calls <count>",
-        "maximum solver calls per problem (default: limited by the turns)",
-      ).argParser(parsePositiveInteger),
-    )
-    .addOption(
-      new Option("--token-budget <count>", "maximum tokens per problem, for a2a (default: none)").argParser(
-        parsePositiveInteger,
+        "force reprompt allow",
       ),
     )
-    .addOption(
-      new Option("--max-tokens <count>", "maximum tokens per model answer").argParser(parsePositiveInteger),
+    .option(
+      "--max-turns <count>",
+      "maximum turns of the planner (default: 3 for gsm8k, 5 for hotpotqa)",
+      parsePositiveInteger,
     )
-    .addOption(
-      new Option("--temperature <number>", "sampling temperature (default: the model's own)").argParser(
-        parseTemperature,
-      ),
+    .option(
+      "--max-solver-calls <count>",
+      "maximum solver calls per problem (default: limited by the turns)",
+      parsePositiveInteger,
     )
-    .addOption(new Option("--seed <number>", "random seed, if the model supports one").argParser(parseCount))
-    .addOption(
-      new Option("--repeat <count>", "run each method several times, each time with the next seed")
-        .argParser(parsePositiveInteger)
-        .default(1),
+    .option(
+      "--token-budget <count>",
+      "maximum tokens per problem, for a2a (default: none)",
+      parsePositiveInteger,
     )
-    .addOption(new Option("--calculator", "let solvers write arithmetic that is evaluated for them"))
-    .addOption(
-      new Option(
-        "--scorer <name>",
-        "number, exact, f1, choice, a file such as ./score.ts, or judge:MODEL (default: number for gsm8k, f1 for hotpotqa)",
-      ),
+    .option("--max-tokens <count>", "maximum tokens per model answer", parsePositiveInteger)
+    .option("--temperature <number>", "sampling temperature (default: the model's own)", parseTemperature)
+    .option("--seed <number>", "random seed, if the model supports one", parseCount)
+    .option(
+      "--repeat <count>",
+      "run each method several times, each time with the next seed",
+      parsePositiveInteger,
+      1,
     )
-    .addOption(
-      new Option("--concurrency <count>", "maximum number of model requests in flight")
-        .argParser(parsePositiveInteger)
-        .default(4),
+    .option("--calculator", "let solvers write arithmetic that is evaluated for them")
+    .option(
+      "--scorer <name>",
+      "number, exact, f1, choice, a file such as ./score.ts, or judge:MODEL (default: number for gsm8k, f1 for hotpotqa)",
     )
-    .addOption(
-      new Option("--rpm <count>", "maximum number of model requests per minute").argParser(
-        parsePositiveInteger,
-      ),
-    )
-    .addOption(
-      new Option("--tpm <count>", "maximum number of input and output tokens per minute").argParser(
-        parsePositiveInteger,
-      ),
-    )
-    .addOption(
-      new Option(
-        "--budget <limits>",
-        "tokens or cost after which a run stops, for example tokens=200000,cost=2.50; a cost requires --tariff",
-      ).argParser(parseBudget),
+    .option("--concurrency <count>", "maximum number of model requests in flight", parsePositiveInteger, 4)
+    .option("--rpm <count>", "maximum number of model requests per minute", parsePositiveInteger)
+    .option("--tpm <count>", "maximum number of input and output tokens per minute", parsePositiveInteger)
+    .option(
+      "--budget <limits>",
+      "tokens or cost after which a run stops, for example tokens=200000,cost=2.50; a cost requires --tariff",
+      parseBudget,
     )
     .addOption(createTariffOption())
     .addOption(
@@ -214,27 +169,27 @@ export function addCardsRunOptions(command: Command): Command {
         .default(120_000, "2m"),
     )
     .addOption(
-      new Option(
+      createChoice(
         "--on-error <rule>",
         "a problem that ends with an error or a timeout makes the run fail, counts as wrong, or is skipped",
-      )
-        .choices(["fail", "wrong", "skip"])
-        .default("fail"),
+        "fail wrong skip",
+      ).default("fail"),
     )
-    .addOption(new Option("--out <folder>", "folder for recordings").default("results"))
-    .addOption(
-      new Option("--run-id <id>", "id of the run and name of its file (default: derived from the options)"),
+    .option("--out <folder>", "folder for recordings", "results")
+    .option("--run-id <id>", "id of the run and name of its file (default: derived from the options)")
+    .option("--resume", "resume a run that was interrupted or killed")
+    .option(
+      "--faults <list>",
+      "injected faults, for example wrong=0.05,invalidJson=0.1,fails=0.01,slow=0.1:500,seed=7,refuseFirst=once,loop",
+      parseInjectedModelFaults,
     )
-    .addOption(new Option("--resume", "resume a run that was interrupted or killed"))
-    .addOption(
-      new Option(
-        "--faults <list>",
-        "injected faults, for example wrong=0.05,invalidJson=0.1,fails=0.01,slow=0.1:500,seed=7,refuseFirst=once,loop",
-      ).argParser(parseInjectedModelFaults),
-    )
-    .addOption(new Option("--cassette <file>", "file for recording and replaying model answers"))
-    .addOption(new Option("--replay", "use only answers from the cassette, without a model"));
+    .option("--cassette <file>", "file for recording and replaying model answers")
+    .option("--replay", "use only answers from the cassette, without a model");
   return addOutputFormatOptions(command);
+}
+
+function createChoice(flags: string, description: string, choices: string): Option {
+  return new Option(flags, description).choices(choices.split(" "));
 }
 
 function parsePositiveInteger(text: string): number {
@@ -244,11 +199,7 @@ function parsePositiveInteger(text: string): number {
 }
 
 function parseBudget(text: string): { tokens?: number; cost?: number } {
-  const pairs = parseList(text).map((pair) => pair.split("=") as [string, string?]);
-  for (const [name, value = ""] of pairs)
-    if (!["tokens", "cost"].includes(name) || !/^\d{1,15}(?:\.\d+)?$/.test(value))
-      throw new InvalidArgumentError("Use the form tokens=200000,cost=2.50.");
-  return Object.fromEntries(pairs.map(([name, value]) => [name, Number(value)]));
+  return parseNumbersByName(text, ["tokens", "cost"], "tokens=200000,cost=2.50");
 }
 
 /** Instructions that replace those of the package, by role. */
@@ -273,12 +224,6 @@ function parseTemperature(text: string): number {
   if (text.trim() === "" || !(value >= 0 && value <= 2))
     throw new InvalidArgumentError("It must be from 0 to 2.");
   return value;
-}
-
-function parseList(text: string): string[] {
-  const words = text.split(",").map((word) => word.trim());
-  if (words.includes("")) throw new InvalidArgumentError("Separate the names with commas.");
-  return words;
 }
 
 function parseQuestionFields(text: string): QuestionFields {

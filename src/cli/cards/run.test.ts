@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { decodeRecording, type Recording, buildRunReport } from "../../cards/index.ts";
+import { decodeRecording, type Recording, buildRunReport, getGsm8kSlice } from "../../cards/index.ts";
 import { createSolver, createOracleModel, serveRoles } from "../../cards/roles/index.ts";
-import { getGsm8kSlice } from "../../cards/index.ts";
 import {
   answerLikeAnyRole,
   startFakeModelServer,
@@ -369,6 +368,21 @@ describe("colloquy cards run", () => {
       expect(failed.code).not.toBe(0);
       expect(failed.err).toContain(problem);
     }
+  });
+
+  it("gives the runs of one model name on two servers different ids", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const [one, two] = [
+      await startFakeModelServer(() => ({ text: "Answer: 18" })),
+      await startFakeModelServer(() => ({ text: "Answer: 17" })),
+    ];
+    const words = ["cards", "run", "-n", "1", "--method", "direct", "--out", cwd, "--json"];
+    const model = `m@${one.baseUrl},m@${two.baseUrl}`;
+    const { code, out, err } = await runCliInTestProcess([...words, "--model", model]);
+    expect({ code, err }).toMatchObject({ code: 0 });
+    const { runs } = JSON.parse(out) as CardsRunOutput;
+    expect(runs.map(({ report }) => report.accuracy?.value)).toEqual([1, 0]);
+    expect(new Set(runs.map(({ runId }) => runId)).size).toBe(2);
   });
 
   it("exports the faults that were injected, with the role and the step of each", async () => {

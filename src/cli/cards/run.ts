@@ -15,6 +15,7 @@ import {
   runExperiment,
 } from "../../cards/experiments/index.ts";
 import type { PlannerOptions, RoleModel, SolverOptions } from "../../cards/roles/index.ts";
+import { omitUndefined, pickOptions } from "../../base/usage-checks/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
@@ -34,60 +35,75 @@ type ExperimentOutcomeWithReport = ExperimentOutcome & { readonly report: RunRep
 export function createCardsRunCommand(context: CliContext): Command {
   return addCardsRunOptions(new Command("run")).action(async (flags: CardsRunOptions) => {
     const data = flags.data ?? (context.env["COLLOQUY_DATA"] || undefined);
-    const options = { ...flags, ...(data !== undefined && { data }) };
+    const options = { ...flags, ...omitUndefined({ data }) };
+    const { method: methods, runId, repeat, seed: firstSeed = repeat > 1 ? 1 : undefined } = options;
     const dataset = loadDataset(options);
+    assertOptionsHaveEffect(options);
+    const source = readModelSource(options, dataset, context.env);
     const models = await Promise.all(
-      (options.model ?? [undefined]).map((name) => createRoleModels(name, options, dataset, context.env)),
+      (options.model ?? [undefined]).map((name) => createRoleModels(name, options, source)),
     );
+    // Faults of the judge would change the scores of right answers.
+    const { faults: _ofRoles, ...judgeSource } = source;
     const scorer =
       options.scorer === undefined
         ? undefined
-        : await createAnswerScorer(options.scorer, (name) => {
-            // Faults of the judge would change the scores of right answers.
-            const { faults: _ofRoles, ...source } = readModelSource(options, dataset, context.env);
-            return createRoleModel(name, source);
-          });
+        : await createAnswerScorer(options.scorer, (name) => createRoleModel(name, judgeSource));
     const outcomes: ExperimentOutcomeWithReport[] = [];
-    const { repeat, seed = repeat > 1 ? 1 : undefined } = options;
-    const repetitions = models.flatMap((model, position) =>
-      options.method.flatMap((method) =>
-        Array.from({ length: repeat }, (_, index) => ({
-          model,
-          position,
-          method,
-          seed: seed && seed + index,
-        })),
-      ),
-    );
-    for (const { model, position, method, seed: ownSeed } of repetitions) {
-      if (context.interruptSignal.aborted) break;
-      const seeded = { ...options, ...(ownSeed !== undefined && { seed: ownSeed }) };
-      const run = {
-        ...seeded,
-        ...(options.runId !== undefined &&
-          models.length > 1 && { runId: `${options.runId}-${position + 1}` }),
-      };
-      const outcome = await runExperimentMethod(method, dataset, model, scorer, run, context);
-      outcomes.push({ ...outcome, report: buildRunReport(outcome.recording) });
-    }
+    for (const [position, model] of models.entries())
+      for (const method of methods)
+        for (let index = 0; index < repeat && !context.interruptSignal.aborted; index++) {
+          const seed = firstSeed === undefined ? undefined : firstSeed + index;
+          const suffix = [
+            models.length > 1 ? `-${position + 1}` : "",
+            methods.length > 1 ? `-${method.replaceAll("@", "_")}` : "",
+            repeat > 1 ? `-seed${seed ?? ""}` : "",
+          ].join("");
+          const ids = { seed, runId: runId === undefined ? undefined : runId + suffix };
+          const run = { ...options, ...omitUndefined(ids) };
+          const outcome = await runExperimentMethod(method, dataset, model, scorer, run, context);
+          outcomes.push({ ...outcome, report: buildRunReport(outcome.recording) });
+        }
     writeExperimentOutcomes(outcomes, options, context);
     assertExperimentsSucceeded(outcomes);
   });
 }
 
-function loadDataset({ dataset, data, fields, n, offset, sample }: CardsRunOptions): Dataset {
+function loadDataset({ dataset, data, fields, n: count, offset, sample: ids }: CardsRunOptions): Dataset {
   if (dataset === "questions" && data === undefined)
     throw createUsageError("The questions have no file.", "--dataset questions --data <file.csv|json|jsonl>");
   if (dataset !== "questions" && fields)
     throw createUsageError("--fields requires a file of questions.", "--dataset questions --data <file>");
   try {
     const all = dataset === "questions" ? readQuestions(data ?? "", fields) : readDataset(dataset, data);
-    const part = { offset, ...(n !== undefined && { count: n }), ...(sample && { ids: sample }) };
-    return selectDatasetSamples(all, part);
+    return selectDatasetSamples(all, omitUndefined({ offset, count, ids }));
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw createUsageError(error.message, "colloquy cards run --help");
+    throw toUsageError(error);
   }
+}
+
+function toUsageError(error: unknown): unknown {
+  return error instanceof RangeError ? createUsageError(error.message, "colloquy cards run --help") : error;
+}
+
+/** Throws if the methods of the run ignore an option. */
+function assertOptionsHaveEffect({ method: methods, tokenBudget, prompts = {} }: CardsRunOptions): void {
+  const single = methods.find((method) => method !== "a2a");
+  if (tokenBudget !== undefined && !methods.includes("a2a"))
+    throw createUsageError("--token-budget limits only the method a2a.", "--max-tokens <count>");
+  if (tokenBudget !== undefined && single !== undefined)
+    throw createUsageError(
+      `--token-budget has no effect on the method ${single}.`,
+      "Run the methods one by one, and compare their records with colloquy cards compare.",
+    );
+  const roles = Object.keys(prompts);
+  const hasRole = (role: string): boolean =>
+    role === "answerer" ? single !== undefined : methods.includes("a2a");
+  if (roles.length > 0 && !roles.some(hasRole))
+    throw createUsageError(
+      `The prompts have no effect, because the run has no ${roles.join(" and no ")}.`,
+      "Name a role of the method: planner and solver for a2a, or answerer for other methods.",
+    );
 }
 
 /**
@@ -96,30 +112,17 @@ function loadDataset({ dataset, data, fields, n, offset, sample }: CardsRunOptio
  */
 async function createRoleModels(
   model: string | undefined,
-  options: CardsRunOptions,
-  dataset: Dataset,
-  env: CliContext["env"],
+  {
+    plannerModel = model,
+    solverModel = model,
+    planner: plannerUrl,
+    solver: solverUrl,
+    method,
+  }: CardsRunOptions,
+  source: RoleModelCreationOptions,
 ): Promise<Record<string, RoleModel>> {
-  const { plannerModel = model, solverModel = model, planner: plannerUrl, solver: solverUrl } = options;
-  if (options.tokenBudget !== undefined && !options.method.includes("a2a"))
-    throw createUsageError("--token-budget limits only the method a2a.", "--max-tokens <count>");
-  const single = options.method.find((method) => method !== "a2a");
-  if (options.tokenBudget !== undefined && single !== undefined)
-    throw createUsageError(
-      `--token-budget has no effect on the method ${single}.`,
-      "Run the methods one by one, and compare their records with colloquy cards compare.",
-    );
-  const prompts = Object.keys(options.prompts ?? {});
-  if (prompts.length > 0 && !prompts.some((role) => hasRole(role, options.method)))
-    throw createUsageError(
-      `The prompts have no effect, because the run has no ${prompts.join(" and no ")}.`,
-      "Name a role of the method: planner and solver for a2a, or answerer for other methods.",
-    );
-  const source = readModelSource(options, dataset, env);
-  const usesPlanner = options.method.includes("a2a") && plannerUrl === undefined;
-  const isMissing =
-    (usesPlanner && plannerModel === undefined) || (solverUrl === undefined && solverModel === undefined);
-  if (isMissing)
+  const usesPlanner = method.includes("a2a") && plannerUrl === undefined;
+  if ((usesPlanner && plannerModel === undefined) || (solverUrl === undefined && solverModel === undefined))
     throw createUsageError(
       "The run has no model.",
       "Pass --model with the name of a model, or --model oracle for a run of GSM8K without a model.",
@@ -129,15 +132,11 @@ async function createRoleModels(
     plannerModel === solverModel || solverModel === undefined
       ? planner
       : await createRoleModel(solverModel, source);
-  return { ...(planner && { planner }), ...(solver && { solver }) };
-}
-
-function hasRole(role: string, methods: readonly string[]): boolean {
-  return methods.some((method) => (method === "a2a") === (role !== "answerer"));
+  return omitUndefined({ planner, solver });
 }
 
 function readModelSource(
-  { data, faults, cassette, replay = false, baseUrl, apiKeyEnv, extraBody }: CardsRunOptions,
+  { model: names, data, faults, cassette, replay = false, baseUrl, apiKeyEnv, extraBody }: CardsRunOptions,
   { samples }: Dataset,
   env: CliContext["env"],
 ): RoleModelCreationOptions {
@@ -145,24 +144,17 @@ function readModelSource(
     throw createUsageError("--extra-body requires a server.", "--base-url <url>");
   if (replay && cassette === undefined)
     throw createUsageError("--replay requires a cassette.", "--cassette <file>");
-  return {
-    samples,
-    data,
-    replay,
-    ...(faults && { faults }),
-    ...(cassette !== undefined && { cassette }),
-    ...(baseUrl !== undefined && {
-      server: { baseUrl, ...readApiKey(apiKeyEnv, env), ...(extraBody && { extraBody }) },
-    }),
-  };
+  const apiKey = readApiKey(apiKeyEnv, env);
+  const server = baseUrl === undefined ? undefined : omitUndefined({ baseUrl, apiKey, extraBody });
+  return { samples, data, replay, ...omitUndefined({ names, faults, cassette, server }) };
 }
 
 /** Reads the API key of an OpenAI-compatible server from the environment variable that the user names. */
-function readApiKey(variable: string | undefined, env: CliContext["env"]): { apiKey?: string } {
-  if (variable === undefined) return {};
+function readApiKey(variable: string | undefined, env: CliContext["env"]): string | undefined {
+  if (variable === undefined) return undefined;
   const apiKey = env[variable];
   if (!apiKey) throw createUsageError(`The variable ${variable} is not set.`, `export ${variable}=<key>`);
-  return { apiKey };
+  return apiKey;
 }
 
 async function runExperimentMethod(
@@ -173,26 +165,40 @@ async function runExperimentMethod(
   options: CardsRunOptions,
   context: CliContext,
 ): Promise<ExperimentOutcome> {
-  const { planner, solver, out, runId, resume, concurrency, deadline, onError } = options;
-  const { rpm, tpm, budget, tariff } = options;
-  const links = { ...(planner !== undefined && { planner }), ...(solver !== undefined && { solver }) };
+  const { planner, solver, out, deadline, prompts = {} } = options;
+  const { maxTokens: maxAnswerTokens, rpm: requestsPerMinute, tpm: tokensPerMinute } = options;
   const progress = new ProgressReporter(context, `${dataset.name} ${method}`);
+  const getInstructions = (role: keyof RolePrompts): { readonly instructions?: string } =>
+    omitUndefined({ instructions: prompts[role] });
   try {
     return await runExperiment({
+      ...pickOptions<Pick<CardsRunOptions, SharedOption>>(
+        options,
+        "budget concurrency onError resume runId tariff",
+      ),
+      ...omitUndefined({ scorer, requestsPerMinute, tokensPerMinute }),
       dataset,
       method,
       model,
-      roleUrls: links,
-      planner: { ...toPlannerOptions(options), ...toInstructions(options, "planner") },
-      solver: { ...toSolverOptions(options), ...toInstructions(options, "solver") },
-      answerer: { ...toSamplingOptions(options), ...toInstructions(options, "answerer") },
-      ...(rpm !== undefined && { requestsPerMinute: rpm }),
-      ...(tpm !== undefined && { tokensPerMinute: tpm }),
-      ...(budget && { budget }),
-      ...(tariff && { tariff }),
+      roleUrls: omitUndefined({ planner, solver }),
+      planner: {
+        ...pickOptions<PlannerOptions>(options, "context forceFirstSolver maxSolverCalls maxTokens maxTurns"),
+        ...pickOptions<PlannerOptions>(options, "mode seed temperature tokenBudget transcript"),
+        ...getInstructions("planner"),
+      },
+      solver: {
+        ...pickOptions<SolverOptions>(options, "calculator seed temperature"),
+        ...omitUndefined({ maxAnswerTokens }),
+        ...getInstructions("solver"),
+      },
+      answerer: {
+        ...pickOptions<Pick<CardsRunOptions, "maxTokens" | "seed" | "temperature">>(
+          options,
+          "maxTokens seed temperature",
+        ),
+        ...getInstructions("answerer"),
+      },
       outputFolder: out,
-      concurrency,
-      onError,
       deadlineMs: deadline,
       codeVersion: readPackageVersion(),
       signal: context.interruptSignal,
@@ -203,64 +209,15 @@ async function runExperimentMethod(
           doneBefore: done - scored,
           note: `${correct} right of ${scored}${failed > 0 ? `, ${failed} failed` : ""}`,
         }),
-      ...(runId !== undefined && {
-        runId:
-          (options.method.length > 1 ? `${runId}-${method.replaceAll("@", "_")}` : runId) +
-          (options.repeat > 1 ? `-seed${options.seed ?? ""}` : ""),
-      }),
-      ...(resume && { resume }),
-      ...(scorer !== undefined && { scorer }),
     });
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw createUsageError(error.message, "colloquy cards run --help");
+    throw toUsageError(error);
   } finally {
     progress.end();
   }
 }
 
-function toInstructions(
-  { prompts }: CardsRunOptions,
-  role: keyof RolePrompts,
-): { readonly instructions?: string } {
-  const instructions = prompts?.[role];
-  return instructions === undefined ? {} : { instructions };
-}
-
-function toPlannerOptions(options: CardsRunOptions): PlannerOptions {
-  const { mode, context, transcript, forceFirstSolver, maxTurns, maxSolverCalls, tokenBudget } = options;
-  return {
-    ...toSamplingOptions(options),
-    ...(mode && { mode }),
-    ...(context && { context }),
-    ...(transcript && { transcript }),
-    ...(forceFirstSolver && { forceFirstSolver }),
-    ...(maxTurns !== undefined && { maxTurns }),
-    ...(maxSolverCalls !== undefined && { maxSolverCalls }),
-    ...(tokenBudget !== undefined && { tokenBudget }),
-  };
-}
-
-function toSolverOptions(options: CardsRunOptions): SolverOptions {
-  const { maxTokens, ...sampling } = toSamplingOptions(options);
-  return {
-    ...sampling,
-    ...(maxTokens !== undefined && { maxAnswerTokens: maxTokens }),
-    ...(options.calculator && { calculator: true }),
-  };
-}
-
-function toSamplingOptions({ maxTokens, temperature, seed }: CardsRunOptions): {
-  maxTokens?: number;
-  temperature?: number;
-  seed?: number;
-} {
-  return {
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(temperature !== undefined && { temperature }),
-    ...(seed !== undefined && { seed }),
-  };
-}
+type SharedOption = "budget" | "concurrency" | "onError" | "resume" | "runId" | "tariff";
 
 /** Writes the run statistics to stdout and the paths of the written files to stderr. */
 function writeExperimentOutcomes(

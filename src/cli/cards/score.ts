@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Command, Option } from "commander";
-import { buildRunReport, decodeRecording, decodeRecordLine } from "../../cards/index.ts";
-import { encodeTrafficLine, SharedTextDecoder, type TrafficLine } from "../../observe/trace/index.ts";
+import { buildRunReport, decodeRecording, decodeRecordLines } from "../../cards/index.ts";
+import { encodeTrafficLine } from "../../observe/trace/index.ts";
 import { SharedTextEncoder } from "../../observe/trace/recording/index.ts";
 import { rescoreRecordLines } from "../../cards/experiments/index.ts";
 import type { RoleModel } from "../../cards/roles/index.ts";
@@ -40,7 +40,7 @@ export function createCardsScoreCommand(context: CliContext): Command {
     if (!before.run)
       throw createUsageError(`${file} has no run line.`, "Pass the recording of the run (.cards.jsonl).");
     const lines = await rescoreRecordLines(
-      decodeLines(text),
+      [...decodeRecordLines(text)].flatMap(({ line }) => ("torn" in line ? [] : line)),
       before,
       await createAnswerScorer(scorer, createJudge),
       context.interruptSignal,
@@ -68,15 +68,6 @@ export function createCardsScoreCommand(context: CliContext): Command {
 
 function createJudge(name: string): Promise<RoleModel> {
   return createRoleModel(name, { samples: [], data: undefined });
-}
-
-function decodeLines(text: string): TrafficLine[] {
-  const texts = new SharedTextDecoder();
-  return text.split("\n").flatMap((raw) => {
-    const line = texts.decode(raw);
-    const decoded = line && decodeRecordLine(line);
-    return !decoded || "torn" in decoded ? [] : decoded;
-  });
 }
 
 /** Writes a file that does not exist yet. */

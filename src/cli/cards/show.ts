@@ -4,11 +4,11 @@ import {
   renderSequenceText,
   renderSequenceMermaid,
   type RecordedSample,
+  truncateLine,
   visualizeCards,
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { escapeControlCharacters } from "../terminal-streams.ts";
 import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-command-options.ts";
 import {
   requireSingleSample,
@@ -85,13 +85,10 @@ function renderSampleHeading({ id, score }: RecordedSample): string {
   const name = id ?? "Cards of no problem";
   if (!score) return name;
   const { predicted, gold, correct } = score;
-  const answer = predicted === undefined ? "no answer" : truncate(predicted);
-  return correct ? `${name}: ${answer}, correct` : `${name}: ${answer}, wrong; it is ${truncate(gold)}`;
-}
-
-function truncate(text: string): string {
-  const line = escapeControlCharacters(text.replaceAll(/\s+/g, " "));
-  return line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
+  const answer = predicted === undefined ? "no answer" : truncateLine(predicted, 80);
+  return correct
+    ? `${name}: ${answer}, correct`
+    : `${name}: ${answer}, wrong; it is ${truncateLine(gold, 80)}`;
 }
 
 /** Returns true if stdout is a terminal and the user has not disabled colors (no-color.org). */

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { listCardsInSpecificationFormat, type RunReport } from "../../cards/index.ts";
+import { type RunReport } from "../../cards/index.ts";
 import {
   createScriptedRecording,
   createScriptedRecordFileText,
@@ -74,9 +74,7 @@ describe("cards stats", () => {
   });
 
   it("accepts a list of message cards, and lists the unknown figures", async () => {
-    const list = listCardsInSpecificationFormat(
-      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
-    ).map((card) => ({
+    const list = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards.map((card) => ({
       ...card,
       metadata: null,
     }));
@@ -90,9 +88,7 @@ describe("cards stats", () => {
   });
 
   it("sums the tokens of cards that contain only a total, as in the specification", async () => {
-    const list = listCardsInSpecificationFormat(
-      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
-    ).map((card) => ({
+    const list = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards.map((card) => ({
       ...card,
       metadata: { tokens: 100 },
     }));
@@ -196,9 +192,7 @@ describe("cards compare", () => {
   it("names the file that is not a recording of a run", async () => {
     const cwd = await createTempTestDirectoryWithFiles({
       "a.jsonl": createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
-      "cards.json": JSON.stringify(
-        listCardsInSpecificationFormat(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
-      ),
+      "cards.json": JSON.stringify(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards),
     });
     const { code, err } = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/cards.json`);
     expect(code).toBe(2);
@@ -214,11 +208,7 @@ describe("cards compare", () => {
 
 describe("cards validate", () => {
   it("reports for each file whether it is valid", async () => {
-    const list = JSON.stringify(
-      listCardsInSpecificationFormat(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
-      null,
-      2,
-    );
+    const list = JSON.stringify(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards, null, 2);
     const cwd = await createTempTestDirectoryWithFiles({
       "run.cards.jsonl": createScriptedRecordFileText(),
       "cards.json": list,

@@ -1,23 +1,21 @@
 import { Command } from "commander";
 import {
   type MessageCard,
+  type Recording,
   createCardProtocol,
   listCardJson,
   parseCard,
   decodeMessageCardArray,
-  decodeRecording,
-  createRecordingFromCards,
+  decodeRecordLines,
   buildRunReport,
 } from "../../cards/index.ts";
-import { SharedTextDecoder } from "../../observe/trace/index.ts";
-import { decodeRecordLine } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { BASELINE_ANSWERER_CARD_ROUTES } from "../../cards/roles/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { ExitCodeError } from "../exit-code-error.ts";
 import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-command-options.ts";
-import { isMessageCardListText, readFileOrStdin } from "./read-runs.ts";
+import { decodeRunText, isMessageCardListText, readFileOrStdin } from "./read-runs.ts";
 import { pluralize, renderTable } from "./text-table.ts";
 
 /** Maximum number of messages in each list of the validation result: errors and warnings. */
@@ -52,66 +50,52 @@ export function createCardsValidateCommand(context: CliContext): Command {
 
 /** Validates each line or message card of a file, and checks the entire run against the card protocol. */
 export function validateRunFile(text: string, file: string, runId?: string): ValidationReport {
+  const invalid = { file, valid: false, cards: 0, problems: 0, warnings: [] };
   const malformed = isMessageCardListText(text)
     ? findMalformedCardsInList(text, file)
     : findMalformedLines(text, file);
-  if (malformed.length > 0)
-    return { file, valid: false, cards: 0, problems: 0, errors: malformed, warnings: [] };
+  if (malformed.length > 0) return { ...invalid, errors: malformed };
+  let recording: Recording;
   try {
-    const recording = isMessageCardListText(text)
-      ? createRecordingFromCards(decodeMessageCardArray(text, file))
-      : decodeRecording(text, file, runId === undefined ? {} : { runId });
-    const report = buildRunReport(recording);
-    const { cards } = recording;
-    const errors = [
-      ...report.broken,
-      ...report.violations,
-      ...(report.ledger?.mismatches ?? []).map(
-        ({ sample_id, role, card_ids }) => `${sample_id ?? "–"}: ledger: ${role}: ${card_ids.join(", ")}`,
-      ),
-    ];
-    return {
-      file,
-      valid: errors.length === 0,
-      cards: cards.length,
-      problems: report.samples.total,
-      errors: errors.slice(0, MAX_VALIDATION_MESSAGES),
-      warnings: [
-        ...report.torn.map(({ line, why }) => `${file}:${line}: a torn line (${why})`),
-        ...report.unknown.map((message) => `not known: ${message}`),
-        ...listCoreProtocolDeviations(cards),
-      ].slice(0, MAX_VALIDATION_MESSAGES),
-    };
+    recording = decodeRunText(text, file, runId);
   } catch (error) {
-    return {
-      file,
-      valid: false,
-      cards: 0,
-      problems: 0,
-      errors: [A2AError.from(error).message],
-      warnings: [],
-    };
+    return { ...invalid, errors: [A2AError.from(error).message] };
   }
+  const { cards } = recording;
+  const { broken, violations, ledger, samples, torn, unknown } = buildRunReport(recording);
+  const mismatches = (ledger?.mismatches ?? []).map(
+    ({ sample_id, role, card_ids }) => `${sample_id ?? "–"}: ledger: ${role}: ${card_ids.join(", ")}`,
+  );
+  const errors = [...broken, ...violations, ...mismatches];
+  const warnings = [
+    ...torn.map(({ line, why }) => `${file}:${line}: a torn line (${why})`),
+    ...unknown.map((message) => `not known: ${message}`),
+    ...listCoreProtocolDeviations(cards),
+  ];
+  return {
+    file,
+    valid: errors.length === 0,
+    cards: cards.length,
+    problems: samples.total,
+    errors: errors.slice(0, MAX_VALIDATION_MESSAGES),
+    warnings: warnings.slice(0, MAX_VALIDATION_MESSAGES),
+  };
 }
 
 function findMalformedLines(text: string, file: string): string[] {
   const errors: string[] = [];
-  const texts = new SharedTextDecoder();
-  for (const [index, raw] of text.split("\n").entries()) {
-    const line = texts.decode(raw);
-    if (!line || errors.length >= MAX_VALIDATION_MESSAGES) continue;
-    const decoded = decodeRecordLine(line);
-    if (!decoded) continue;
-    if ("torn" in decoded) {
+  for (const { number, line } of decodeRecordLines(text)) {
+    if (errors.length >= MAX_VALIDATION_MESSAGES) break;
+    if ("torn" in line) {
       // The report lists lines that are no JSON. A killed process leaves one.
-      if (/^[\w-]+ line: /.test(decoded.torn)) errors.push(`${file}:${index + 1}: ${decoded.torn}`);
+      if (/^[\w-]+ line: /.test(line.torn)) errors.push(`${file}:${number}: ${line.torn}`);
       continue;
     }
-    for (const json of listCardJson(decoded))
+    for (const json of listCardJson(line))
       try {
         parseCard(json);
       } catch (error) {
-        errors.push(`${file}:${index + 1}: ${A2AError.from(error).message}`);
+        errors.push(`${file}:${number}: ${A2AError.from(error).message}`);
       }
   }
   return errors;

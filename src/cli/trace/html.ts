@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { Command } from "commander";
-import { decodeRecordLine, type Recording, RecordingBuilder } from "../../cards/index.ts";
+import { decodeRecordLine } from "../../cards/index.ts";
 import { renderTrafficRecord } from "../../studio/pages/index.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { writeOutputFile } from "../cards/write-output-file.ts";
@@ -50,11 +50,7 @@ async function writeTrafficRecordPage(
   const [first = ""] = files;
   const record = await loadTrafficRecord(files, context, prices);
   const { lines } = selectTaskLines(record, task);
-  const recording = findRecording(lines);
-  const html = renderTrafficRecord(listPageLines(lines, task), {
-    title: basename(first),
-    ...(recording && { recording }),
-  });
+  const html = renderTrafficRecord(listPageLines(lines, task), { title: basename(first) });
   if (out === "-") return streams.outDocument(html);
   const target = out ?? join(dirname(first), `${basename(first).replace(/\.jsonl?(?:\.gz)?$/, "")}.html`);
   await writeOutputFile(target, html);
@@ -62,11 +58,17 @@ async function writeTrafficRecordPage(
   if (open) openInBrowser(resolve(target), (why) => streams.err(`${why}\n`));
 }
 
-/** Returns the traffic lines of a page. Refuses more lines than a browser can open. */
+/** Returns the lines of a page, also those of earlier formats. Refuses more lines than a browser can open. */
 function listPageLines(lines: readonly ReadTrafficLine[], taskId: string | undefined): TrafficLine[] {
-  const traffic = lines.flatMap((decoded) => (decoded.type === "traffic" ? [decoded] : []));
-  const length = traffic.reduce((sum, decoded) => sum + decoded.length, 0);
-  if (length <= MAX_PAGE_LENGTH) return traffic.map(({ line }) => line);
+  let length = 0;
+  const pageLines = lines.flatMap((decoded): TrafficLine[] => {
+    if (decoded.type === "unreadable") return [];
+    const isTraffic = decoded.type === "traffic";
+    const line = isTraffic ? decoded.line : decodeRecordLine(JSON.stringify(decoded.json));
+    length += decoded.length;
+    return line && !("torn" in line) ? [line] : [];
+  });
+  if (length <= MAX_PAGE_LENGTH) return pageLines;
   throw createUsageError(
     `The lines have ${formatMillions(length)} characters, and a page has at most ${formatMillions(MAX_PAGE_LENGTH)}.`,
     taskId === undefined
@@ -77,19 +79,4 @@ function listPageLines(lines: readonly ReadTrafficLine[], taskId: string | undef
 
 function formatMillions(count: number): string {
   return `${Math.round(count / 1e6)} million`;
-}
-
-/** Returns the message cards of the record, or `undefined` if it contains none. */
-function findRecording(lines: readonly ReadTrafficLine[]): Recording | undefined {
-  const recording = new RecordingBuilder();
-  for (const decoded of lines) {
-    const line =
-      decoded.type === "traffic"
-        ? decoded.line
-        : decoded.type === "other"
-          ? decodeRecordLine(JSON.stringify(decoded.json))
-          : undefined;
-    if (line && !("torn" in line)) recording.add(line);
-  }
-  return recording.run !== undefined || recording.cards.length > 0 ? recording : undefined;
 }

@@ -14,6 +14,7 @@ export { priceTrafficLineText } from "./prices/price-traffic-line.ts";
 export { findResultTask } from "./find-result-task.ts";
 export { getRecordedAgentName } from "./recorded-agent-name.ts";
 export { hasKnownTime } from "./has-known-time.ts";
+export { escapeMermaidLabel, renderMermaidSequence } from "./views/to-mermaid.ts";
 export { countMarks } from "./views/count-marks.ts";
 export { listTaskFamily, UNOBSERVED_TASK } from "./views/render-record-text.ts";
 export { alignTaskSequences, listTaskSequence, type AlignedMessages } from "./views/align-task-sequences.ts";

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import type { AgentCallReport, AgentDescription, Observer, TaskScope } from "../../engine/index.ts";
 import {
   A2AError,
@@ -176,12 +177,6 @@ export class ServerTrafficRecorder {
   #getAgentName(agentId: string): string {
     return this.#agentNames.get(agentId) ?? agentId;
   }
-}
-
-/** Returns an object without the members that are `undefined`. */
-function omitUndefined<T extends object>(value: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  const defined = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(defined) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
 }
 
 function formatError(error: unknown): string {

@@ -8,7 +8,7 @@ import {
   type PageWithRequestsAndErrors,
   writePageToDisk,
 } from "../../cards/html/browser.fixture.ts";
-import { createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
+import { listScriptedLines } from "../../cards/recording/recording.fixture.ts";
 import { connect } from "../../client/index.ts";
 import type { TrafficLine } from "../../observe/trace/index.ts";
 import { ACCESSIBILITY_VIEWS, findAccessibilityViolations } from "./accessibility.fixture.ts";
@@ -207,9 +207,7 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
   });
 
   it("contains the message cards of the same record on a screen of their own", async () => {
-    const page = await writePageToDisk(
-      renderTrafficRecord(traffic.lines, { recording: createScriptedRecording() }),
-    );
+    const page = await writePageToDisk(renderTrafficRecord([...traffic.lines, ...listScriptedLines()]));
     const opened = await openPageRecordingRequestsAndErrors(browser, page);
     await opened.page.getByRole("link", { name: "Cards" }).click();
     await opened.page.getByRole("option", { name: "gsm8k_1" }).click();

@@ -4,7 +4,7 @@ import type { CardRunData } from "./cards/card-run-data.ts";
 /**
  * The data of a page without a console. The page contains the data as JSON.
  *
- * - `record`: traffic lines, and lines of the card protocol, that the page contains.
+ * - `record`: traffic lines, or the message cards of a run, that the page contains.
  * - `watch`: lines that a server streams to the page.
  */
 export type PageData =
@@ -14,7 +14,7 @@ export type PageData =
       readonly version: string;
       readonly firstScreen?: string;
       readonly lines: readonly TrafficLine[];
-      /** Data of the card protocol, which the screens in `cards/` read. */
+      /** The message cards of a run. Default: the message cards in `lines`. */
       readonly cards?: CardRunData;
     }
   | {
@@ -24,7 +24,6 @@ export type PageData =
       readonly firstScreen?: string;
       /** Relative URL of the server-sent events. */
       readonly eventsUrl: string;
-      readonly cards?: CardRunData;
     };
 
 /** Id of the element that contains the data of the page. */

@@ -8,9 +8,8 @@ import {
   openPageRecordingRequestsAndErrors,
   writePageToDisk,
 } from "../../cards/html/browser.fixture.ts";
-import type { Recording } from "../../cards/index.ts";
 import { countRuns } from "../../../test/support/count-runs.ts";
-import { createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
+import { listScriptedLines } from "../../cards/recording/recording.fixture.ts";
 import type { TrafficLine } from "../../observe/trace/index.ts";
 import { EXAMPLES_OF_ALL_PIECES, hostileText, watchPage } from "./hostile-content.fixture.ts";
 import { renderTrafficRecord } from "./index.ts";
@@ -30,10 +29,21 @@ const KEPT_MEMBERS: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(" ")),
 );
 
+/** Members of message cards that a page shows only if they are valid. */
+const VALIDATED_MEMBERS: ReadonlySet<string> = new Set([
+  ...KEPT_MEMBERS,
+  "sender",
+  "recipient",
+  "message_type",
+  "mediaType",
+  "source",
+  "error_type",
+]);
+
 /** Returns a copy of recorded JSON in which each text that an agent may choose ends with hostile text. */
-function addHostileText<T>(value: T, hostile: string): T {
+function addHostileText<T>(value: T, hostile: string, kept: ReadonlySet<string> = KEPT_MEMBERS): T {
   const visit = (one: unknown, name: string): unknown => {
-    if (typeof one === "string") return KEPT_MEMBERS.has(name) ? one : `${one}${hostile}`;
+    if (typeof one === "string") return kept.has(name) ? one : `${one}${hostile}`;
     if (Array.isArray(one)) return one.map((item) => visit(item, name));
     if (typeof one !== "object" || one === null || one instanceof Map) return one;
     return Object.fromEntries(Object.entries(one).map(([key, item]) => [key, visit(item, key)]));
@@ -58,11 +68,11 @@ describe.skipIf(!hasChromium)("a page with a hostile record", () => {
   it("is only text on every screen of a one-file export, and leaves the window's layout alone", async () => {
     await fc.assert(
       fc.asyncProperty(hostileText, async (text) => {
-        const lines: readonly TrafficLine[] = traffic.lines.map((line) => addHostileText(line, text));
-        const { run, samples, calls, scores, skips, ends, abandoned, torn } = createScriptedRecording();
-        const members = { run, samples, calls, scores, skips, ends, abandoned, torn };
-        const recording = addHostileText(members, text) as Recording;
-        const url = await writePageToDisk(renderTrafficRecord(lines, { title: text, recording }));
+        const lines: readonly TrafficLine[] = [
+          ...traffic.lines.map((line) => addHostileText(line, text)),
+          ...listScriptedLines().map((line) => addHostileText(line, text, VALIDATED_MEMBERS)),
+        ];
+        const url = await writePageToDisk(renderTrafficRecord(lines, { title: text }));
         const { page, errors, requests } = await openPageRecordingRequestsAndErrors(browser, url);
         const watch = await watchPage(page);
         const takeovers: Record<string, readonly string[]> = {};

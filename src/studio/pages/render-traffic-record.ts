@@ -1,7 +1,5 @@
-import type { Recording } from "../../cards/index.ts";
 import type { TrafficLine } from "../../observe/trace/index.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import { buildCardRunData } from "./cards/card-run-data.ts";
 import { renderSingleFilePage } from "./render-page.ts";
 
 /** Options of `renderTrafficRecord`. */
@@ -10,27 +8,23 @@ export interface TrafficRecordPageOptions {
   readonly title?: string;
   /** Version of Colloquy that the page states. Default: the version of the first writer line. */
   readonly version?: string;
-  /** Message cards of the same record, which the page shows on a screen of their own. Default: none. */
-  readonly recording?: Recording;
 }
 
 const assertKnownOptions = defineOptionNames<TrafficRecordPageOptions>()(
   "renderTrafficRecord",
-  "title",
-  "version",
-  "recording",
+  "title version",
 );
 
 /**
  * Renders a traffic record as one self-contained HTML file that works offline. The page has the screens Tasks, Task,
- * Flow, Agents, and Compare of the console. The page never executes text from agents as code.
+ * Flow, Agents, and Compare of the console, and the screen Cards if the record contains message cards. The page never executes text from agents as code.
  */
 export function renderTrafficRecord(
   lines: readonly TrafficLine[],
   options: TrafficRecordPageOptions = {},
 ): string {
   assertKnownOptions(options);
-  const { title = "Traffic", recording } = options;
+  const { title = "Traffic" } = options;
   const writer = lines.find((line) => line.kind === "writer");
   return renderSingleFilePage(
     {
@@ -39,7 +33,6 @@ export function renderTrafficRecord(
       version: options.version ?? writer?.code ?? "",
       firstScreen: "flow",
       lines,
-      ...(recording && { cards: buildCardRunData(recording, title) }),
     },
     title,
   );

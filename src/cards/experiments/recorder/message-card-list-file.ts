@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { listCardsInSpecificationFormat, type Recording } from "../../index.ts";
-import { formatCardListFileName } from "../../index.ts";
+import { type Recording, toJson } from "../../index.ts";
 
 /**
  * Writes the message cards of a run, in the format of the card specification, to
@@ -15,8 +14,16 @@ export function writeMessageCardListFile(recording: Recording, outputFolder = "r
   mkdirSync(outputFolder, { recursive: true });
   // The file is renamed into place, so that a reader never sees an incomplete file.
   const temporary = `${file}.${randomUUID()}`;
-  const cards = listCardsInSpecificationFormat(recording).map((card) => JSON.stringify(card));
+  const cards = recording.cards.map((card) => toJson(card));
   writeFileSync(temporary, cards.length > 0 ? `[\n${cards.join(",\n")}\n]\n` : "[]\n", { flag: "wx" });
   renameSync(temporary, file);
   return file;
+}
+
+/**
+ * Returns the name of the file with a run's message cards, such as `gsm8k_a2a_claude_cards.json` for the run
+ * `gsm8k_a2a_claude`. The name contains the run ID, so that no run replaces the file of another run.
+ */
+export function formatCardListFileName(runId: string): string {
+  return `${runId}_cards.json`;
 }

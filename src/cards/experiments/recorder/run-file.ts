@@ -1,8 +1,9 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeRecording, formatCardListFileName, type Recording, type RunLine } from "../../index.ts";
+import { decodeRecording, type Recording, type RunLine } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
+import { formatCardListFileName } from "./message-card-list-file.ts";
 import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 import {
   createRunRecorder,
@@ -79,16 +80,12 @@ export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {
     const recorder = createRunRecorder(sink, recorderOptions);
     recorder.startRun(run);
     return {
+      ...recorder,
       path: file,
-      writer: recorder.writer,
       doneSampleIds: existing?.finishedSampleIds ?? new Set(),
       get isDegraded() {
         return recorder.isDegraded;
       },
-      recordCard: (record) => recorder.recordCard(record),
-      recordModelCall: (record) => recorder.recordModelCall(record),
-      recordSampleScore: (record) => recorder.recordSampleScore(record),
-      recordSkippedSample: (record) => recorder.recordSkippedSample(record),
       readRecording: () => decodeRecording(readFileSync(file, "utf8"), file, { runId: run.run_id }),
       endRun: (status) => {
         recorder.endRun(status);

@@ -1,4 +1,4 @@
-import { defineOptionNames, pickOptions } from "../../../base/usage-checks/index.ts";
+import { defineOptionNames, omitUndefined, pickOptions } from "../../../base/usage-checks/index.ts";
 import {
   decodeTrafficLineJson,
   type ModelLine,
@@ -22,7 +22,6 @@ import {
   convertUsageToTokenCounts,
   listCardJson,
   type MessageCard,
-  type ModelCallRecordInput,
   toDict,
   type TokenTariff,
 } from "../../index.ts";
@@ -100,145 +99,110 @@ const MAX_BODY_LENGTH = 8 * 2 ** 20;
 /** Creates a recorder of a run that writes to a sink, for example to `openFileSink(path)`. */
 export function createRunRecorder(sink: RunSink, options: RunRecorderOptions = {}): RunRecorder {
   assertKnownOptions(options);
-  return new TrafficRunRecorder(sink, options);
-}
-
-class TrafficRunRecorder implements RunRecorder {
-  readonly writer: TrafficWriter;
-  readonly #sink: RunSink;
-  readonly #tariff: TokenTariff | undefined;
+  const { tariff, onDegraded } = options;
   /** Cards that the record contains. */
-  readonly #recordedCardIds = new Set<string>();
+  const recordedCardIds = new Set<string>();
   /** Reported cards of unfinished problems that no recorded message contains so far. */
-  readonly #uncarried = new Map<string | undefined, Map<string, CardRecordInput>>();
-  #runId = "";
-  #samples = 0;
-  #isDegraded = false;
-
-  constructor(sink: RunSink, options: RunRecorderOptions) {
-    this.#sink = sink;
-    this.#tariff = options.tariff;
-    this.writer = createTrafficWriter(sink, {
-      ...pickOptions<RunRecorderOptions>(options, "now monotonicNow redact"),
-      vantage: "client",
-      name: "controller",
-      frames: false,
-      maxBodyLength: MAX_BODY_LENGTH,
-      onLoss: (cause) => {
-        this.#isDegraded = true;
-        options.onDegraded?.(cause);
-      },
-    });
-    this.writer.subscribe((text) => this.#rememberCards(JSON.parse(text) as TrafficLine));
-  }
-
-  get isDegraded(): boolean {
-    return this.#isDegraded;
-  }
-
-  startRun(input: RunRecordInput): void {
-    this.#runId = input.run_id;
-    this.writer.write({ kind: "run", ...input });
-  }
-
-  recordCard(input: CardRecordInput): void {
-    const { card_id } = input.card.metadata;
-    // A message of another client, such as a health check, belongs to no run.
-    if (input.run_id === "" || (card_id !== undefined && this.#recordedCardIds.has(card_id))) return;
-    this.#runId ||= input.run_id;
-    const cards = this.#uncarried.get(input.sample_id) ?? new Map<string, CardRecordInput>();
-    this.#uncarried.set(input.sample_id, cards);
-    const key = card_id ?? JSON.stringify(toDict(input.card));
-    if (!cards.has(key)) cards.set(key, input);
-  }
-
-  recordModelCall(input: ModelCallRecordInput): void {
-    if (input.run_id === "") return;
-    const { role, card_id, usage, finish, ...line } = input;
-    const { source, ...tokens } = usage;
-    this.#write({
-      kind: "model",
-      call: this.writer.createCallId(),
-      agent: role,
-      message_id: card_id,
-      ...line,
-      duration_ms: Math.round(input.duration_ms * 1_000) / 1_000,
-      finish_reason: finish,
-      ...(source !== "none" && tokens),
-      ...(source === "estimated" && { tokens_estimated: true }),
-      ...(source !== "none" &&
-        this.#tariff && { price: computeTokenPrice(convertUsageToTokenCounts(usage), this.#tariff) }),
-    } satisfies Omit<ModelLine, WriterMember> & { kind: "model" });
-  }
-
-  recordSampleScore(input: ScoreRecordInput): boolean {
-    return this.#finishSample({ kind: "score", ...input }, input.sample_id);
-  }
-
-  recordSkippedSample(input: SkipRecordInput): boolean {
-    return this.#finishSample({ kind: "skip", ...input }, input.sample_id);
-  }
-
-  endRun(status: RunEndLine["status"]): void {
-    for (const id of this.#uncarried.keys()) this.#writeUncarriedCards(id);
-    this.#write({
-      kind: "end",
-      run_id: this.#runId,
-      status,
-      cards: this.#recordedCardIds.size,
-      samples: this.#samples,
-      ...(this.#isDegraded && { recorder: "degraded" as const }),
-    });
-    this.#sync();
-  }
-
-  #finishSample(line: TrafficLineInput, sampleId: string): boolean {
-    this.#writeUncarriedCards(sampleId);
-    const isKept = this.#write(line);
-    if (isKept) this.#samples += 1;
-    this.#sync();
-    return isKept;
-  }
-
-  /** Writes the cards of a problem that no recorded message contains, such as cards for agents that read plain text. */
-  #writeUncarriedCards(sampleId: string | undefined): void {
-    const cards = this.#uncarried.get(sampleId)?.values() ?? [];
-    this.#uncarried.delete(sampleId);
-    for (const { run_id, sample_id, at_role, a2a: { task_id, context_id } = {}, card } of cards) {
-      const { card_id } = card.metadata;
-      if (card_id !== undefined && this.#recordedCardIds.has(card_id)) continue;
-      this.#write({
-        kind: "card",
-        run_id,
-        ...(sample_id !== undefined && { sample_id }),
-        agent: at_role,
-        ...(task_id !== undefined && { task_id }),
-        ...(context_id !== undefined && { context_id }),
-        card: toDict(card) as unknown as JsonObject,
-      });
-    }
-  }
-
-  #write(line: TrafficLineInput): boolean {
-    return this.writer.write(line);
-  }
-
-  #sync(): void {
-    try {
-      this.#sink.sync?.();
-    } catch {
-      this.#isDegraded = true;
-    }
-  }
-
-  #rememberCards(line: TrafficLine): void {
-    for (const json of listCardJson(line)) {
+  const uncarried = new Map<string | undefined, Map<string, CardRecordInput>>();
+  let runId = "";
+  let samples = 0;
+  let isDegraded = false;
+  const writer = createTrafficWriter(sink, {
+    ...pickOptions<RunRecorderOptions>(options, "now monotonicNow redact"),
+    vantage: "client",
+    name: "controller",
+    frames: false,
+    maxBodyLength: MAX_BODY_LENGTH,
+    onLoss: (cause) => {
+      isDegraded = true;
+      onDegraded?.(cause);
+    },
+  });
+  writer.subscribe((text) => {
+    for (const json of listCardJson(JSON.parse(text) as TrafficLine)) {
       const { metadata } = json as unknown as Partial<MessageCard>;
       if (typeof metadata?.card_id !== "string") continue;
-      this.#recordedCardIds.add(metadata.card_id);
-      this.#uncarried.get(metadata.sample_id)?.delete(metadata.card_id);
+      recordedCardIds.add(metadata.card_id);
+      uncarried.get(metadata.sample_id)?.delete(metadata.card_id);
     }
-  }
+  });
+  const isRecorded = ({ metadata: { card_id } }: MessageCard): boolean =>
+    card_id !== undefined && recordedCardIds.has(card_id);
+  /** Writes the cards of a problem that no recorded message contains, such as cards for agents that read plain text. */
+  const writeUncarriedCards = (sampleId: string | undefined): void => {
+    const cards = uncarried.get(sampleId)?.values() ?? [];
+    uncarried.delete(sampleId);
+    for (const { run_id, sample_id, at_role: agent, a2a: { task_id, context_id } = {}, card } of cards) {
+      if (isRecorded(card)) continue;
+      const ids = omitUndefined({ sample_id, task_id, context_id });
+      writer.write({ kind: "card", run_id, agent, ...ids, card: toDict(card) as unknown as JsonObject });
+    }
+  };
+  const sync = (): void => {
+    try {
+      sink.sync?.();
+    } catch {
+      isDegraded = true;
+    }
+  };
+  const finishSample = (line: TrafficLineInput, sampleId: string): boolean => {
+    writeUncarriedCards(sampleId);
+    const isKept = writer.write(line);
+    if (isKept) samples += 1;
+    sync();
+    return isKept;
+  };
+  return {
+    writer,
+    get isDegraded() {
+      return isDegraded;
+    },
+    startRun: (input) => {
+      runId = input.run_id;
+      writer.write({ kind: "run", ...input });
+    },
+    recordCard: (input) => {
+      // A message of another client, such as a health check, belongs to no run.
+      if (input.run_id === "" || isRecorded(input.card)) return;
+      runId ||= input.run_id;
+      const cards = uncarried.get(input.sample_id) ?? new Map<string, CardRecordInput>();
+      uncarried.set(input.sample_id, cards);
+      const key = input.card.metadata.card_id ?? JSON.stringify(toDict(input.card));
+      if (!cards.has(key)) cards.set(key, input);
+    },
+    recordModelCall: (input) => {
+      if (input.run_id === "") return;
+      const { role: agent, card_id: message_id, usage, finish: finish_reason, ...line } = input;
+      const { source, ...tokens } = usage;
+      const isKnown = source !== "none";
+      writer.write({
+        kind: "model",
+        call: writer.createCallId(),
+        agent,
+        message_id,
+        ...line,
+        duration_ms: Math.round(input.duration_ms * 1_000) / 1_000,
+        finish_reason,
+        ...(isKnown && tokens),
+        ...(source === "estimated" && { tokens_estimated: true }),
+        ...(isKnown && tariff && { price: computeTokenPrice(convertUsageToTokenCounts(usage), tariff) }),
+      } satisfies Omit<ModelLine, WriterMember> & { kind: "model" });
+    },
+    recordSampleScore: (input) => finishSample({ kind: "score", ...input }, input.sample_id),
+    recordSkippedSample: (input) => finishSample({ kind: "skip", ...input }, input.sample_id),
+    endRun: (status) => {
+      for (const id of uncarried.keys()) writeUncarriedCards(id);
+      writer.write({
+        kind: "end",
+        run_id: runId,
+        status,
+        cards: recordedCardIds.size,
+        samples,
+        ...(isDegraded && { recorder: "degraded" as const }),
+      });
+      sync();
+    },
+  };
 }
 
 /** Throws INVALID_PARAMS if the description of a run is invalid, because its ID becomes part of a file name. */

@@ -3,15 +3,8 @@
  * `run-experiment.ts` solves the problems of a dataset, `experiment-roles.ts` starts the roles, and
  * `score-reply.ts` scores the answers.
  */
-
-export type { ExperimentMethod } from "./experiment-method.ts";
-export {
-  type ExperimentOptions,
-  type ExperimentOutcome,
-  type ExperimentProgress,
-  type FailedSample,
-  runExperiment,
-} from "./run-experiment.ts";
-export { createJudgeScorer } from "./judge-scorer.ts";
-export type { CustomScore, CustomScorer, ScorableAnswer } from "./score-reply.ts";
-export { rescoreRecordLines } from "./rescore-record-lines.ts";
+export * from "./experiment-method.ts";
+export * from "./judge-scorer.ts";
+export * from "./rescore-record-lines.ts";
+export * from "./run-experiment.ts";
+export * from "./score-reply.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../index.ts";
 import type { TrafficLine } from "../../../observe/trace/index.ts";
 import { toFileName } from "./run-description.ts";
-import { type CustomScorer, scoreReplyWith } from "./score-reply.ts";
+import { type CustomScorer, scoreReply } from "./score-reply.ts";
 
 /**
  * Scores the recorded replies of a run with another scorer, without a model. Returns the lines of a new run,
@@ -31,7 +31,7 @@ export async function rescoreRecordLines(
     if (!reply || line.error !== undefined) return { ...line, rule };
     const question = samples.get(line.sample_id)?.cards[0]?.content ?? "";
     const { measures = {}, predicted: _predicted, ...rest } = line;
-    const score = await scoreReplyWith(scorer, { gold: line.gold, question, signal }, reply);
+    const score = await scoreReply(scorer, { gold: line.gold, question, signal }, reply);
     // The selection of paragraphs does not depend on the answer.
     const kept = Object.entries(measures).filter(([name]) => name.startsWith("paragraphs_"));
     const all = { ...score.measures, ...Object.fromEntries(kept) };

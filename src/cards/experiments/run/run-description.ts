@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import { PLANNER } from "../../index.ts";
 import type { Dataset } from "../data/index.ts";
 import type { RunRecordInput } from "../recorder/index.ts";
@@ -21,15 +22,13 @@ interface DescribedOptions extends ExperimentRoleOptions {
  */
 export function buildRunDescription(options: DescribedOptions, rule: string): RunRecordInput {
   const { dataset, method, planner = {}, deadlineMs = 120_000, codeVersion = "unknown" } = options;
-  const models = Object.entries(resolveRoleModels(options)).map(([role, { id }]) => [role, id] as const);
-  const remoteUrls = Object.entries(options.roleUrls ?? {}).map(
-    ([role, url]) => [role, redactUrl(url)] as const,
-  );
-  const model = Object.fromEntries([...models, ...remoteUrls]);
-  const servers = Object.fromEntries(
-    Object.entries(resolveRoleModels(options)).flatMap(([role, { server }]) =>
-      server === undefined ? [] : [[role, redactUrl(server)] as const],
-    ),
+  const localModels = Object.entries(resolveRoleModels(options));
+  const model = Object.fromEntries([
+    ...localModels.map(([role, { id }]) => [role, id] as const),
+    ...Object.entries(options.roleUrls ?? {}).map(([role, url]) => [role, redactUrl(url)] as const),
+  ]);
+  const servers = localModels.flatMap(([role, { server }]) =>
+    server === undefined ? [] : [[role, redactUrl(server)] as const],
   );
   const name = formatExperimentMethod(method);
   const names = [...new Set(Object.values(model))]
@@ -55,9 +54,8 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
     evidence: resolveRunEvidenceKind(options),
     rule,
     code: codeVersion,
-    ...(dataset.sha256 !== undefined && { data_sha256: dataset.sha256 }),
-    ...(seed !== undefined && { seed }),
-    ...(Object.keys(servers).length > 0 && { servers }),
+    ...omitUndefined({ data_sha256: dataset.sha256, seed }),
+    ...(servers.length > 0 && { servers: Object.fromEntries(servers) }),
     prompts_sha256: createHash("sha256").update(listInstructionPrompts(options).join("\0")).digest("hex"),
   };
 }
@@ -82,12 +80,12 @@ function collectLimits(
 ): JsonObject {
   const isPlannerLocal = method.kind === "a2a" && roleUrls[PLANNER] === undefined;
   const { maxTurns, maxSolverCalls, tokenBudget } = isPlannerLocal ? planner : {};
-  return {
+  return omitUndefined({
     deadline_ms: deadlineMs,
-    ...(maxTurns !== undefined && { max_turns: maxTurns }),
-    ...(maxSolverCalls !== undefined && { max_solver_calls: maxSolverCalls }),
-    ...(tokenBudget !== undefined && { token_budget: tokenBudget }),
-  };
+    max_turns: maxTurns,
+    max_solver_calls: maxSolverCalls,
+    token_budget: tokenBudget,
+  });
 }
 
 /** Returns the explicitly set options of the local roles. */
@@ -97,19 +95,15 @@ function collectLocalRoleOptionsForRunRecord({
   ...options
 }: ExperimentRoleOptions): JsonObject {
   const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
-  const roles = names.map((name): [string, JsonObject] => {
-    const isElsewhere = roleUrls[name === "answerer" ? "solver" : name] !== undefined;
-    const definedOptions = isElsewhere ? [] : Object.entries(options[name] ?? {});
-    return [
-      name,
-      Object.fromEntries(
-        definedOptions.filter(
-          ([key, value]) => value !== undefined && !ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD.has(key),
-        ),
-      ),
-    ];
-  });
-  return Object.fromEntries(roles.filter(([, definedOptions]) => Object.keys(definedOptions).length > 0));
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const isElsewhere = roleUrls[name === "answerer" ? "solver" : name] !== undefined;
+      const own = Object.entries(omitUndefined(options[name] ?? {}) as JsonObject).filter(
+        ([key]) => !isElsewhere && !ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD.has(key),
+      );
+      return own.length > 0 ? [[name, Object.fromEntries(own)]] : [];
+    }),
+  );
 }
 
 /** Names of the role options that are separate members in the run line. */

@@ -89,7 +89,7 @@ describe("an experiment", () => {
       all += outcome.recording.scores.length;
     }
     // The seeds make the result deterministic. The interval has a confidence of 99 %.
-    const { low, high } = computeWilsonInterval(correct, all, 0.99);
+    const { low, high } = computeWilsonInterval(correct, all, 2.576);
     expect(all).toBe(20 * seedCount);
     expect(low).toBeLessThan(0.64);
     expect(high).toBeGreaterThan(0.64);

@@ -2,12 +2,14 @@ import { defineOptionNames, pickOptions } from "../../../base/usage-checks/index
 import {
   addTokenCounts,
   type AnswerScorer,
+  type CardRecorder,
   type CardTokenUsage,
   computeTokenPrice,
   convertUsageToTokenCounts,
   type DatasetSample,
   type ErrorCard,
   getAnswerForm,
+  type MessageCard,
   type Recording,
   type ResultCard,
   sumUsageTokens,
@@ -34,11 +36,10 @@ import {
   getReplyErrorType,
   resolveScorer,
   scoreParagraphs,
-  scoreReplyWith,
+  scoreReply,
 } from "./score-reply.ts";
 import { type ExperimentRoleOptions, resolveRoleModels, startExperimentRoles } from "./experiment-roles.ts";
 import { type ExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
-import { SampleCardCollector } from "./sample-card-collector.ts";
 import {
   findUnreachableSubtask,
   isReplyOfMisconfiguredModel,
@@ -225,7 +226,8 @@ class ExperimentRun {
   readonly #signal: AbortSignal;
   readonly #giveUpController = new AbortController();
   readonly #pendingSamples: DatasetSample[];
-  readonly #cards: SampleCardCollector;
+  /** Message cards of the unfinished problems, some of them twice. */
+  readonly #cards = new Map<string, MessageCard[]>();
   #scored = 0;
   #correct = 0;
   #skipped = 0;
@@ -251,7 +253,6 @@ class ExperimentRun {
     this.#options = options;
     this.#scorer = scorer;
     this.#signal = signal;
-    this.#cards = new SampleCardCollector(file);
     const { calls, abandoned } = file.readRecording();
     this.#tokens = sumUsageTokens([...calls, ...abandoned.calls].map(({ usage }) => usage));
     this.#pendingSamples = options.dataset.samples.filter(({ id }) => !file.doneSampleIds.has(id));
@@ -284,7 +285,7 @@ class ExperimentRun {
     const answerer = { answerForm, ...this.#options.answerer };
     const setup = await startExperimentRoles(
       { ...this.#options, answerer, model },
-      this.#cards,
+      collectCards(this.#file, this.#cards),
       this.#file.writer,
       excludeDelays(limit),
     );
@@ -329,7 +330,8 @@ class ExperimentRun {
     reply: ResultCard | ErrorCard,
     signal: AbortSignal,
   ): Promise<void> {
-    const cards = this.#cards.takeCards(sample.id);
+    const cards = this.#cards.get(sample.id) ?? [];
+    this.#cards.delete(sample.id);
     const isFailure =
       isReplyOfUnreachableRole(reply) ||
       isReplyOfRejectedRequest(reply) ||
@@ -339,7 +341,7 @@ class ExperimentRun {
     else {
       // The roles work, so the problems before this one failed for their own reasons.
       this.#recordFailures();
-      const score = await scoreReplyWith(this.#scorer, { ...sample, signal }, reply);
+      const score = await scoreReply(this.#scorer, { ...sample, signal }, reply);
       const measures = { ...score.measures, ...scoreParagraphs(sample, cards) };
       const { turn } = reply.metadata;
       this.#recordScore(sample, {
@@ -434,6 +436,18 @@ class ExperimentRun {
     this.isLastScoreSaved = false;
     this.#stop();
   }
+}
+
+/** Returns a recorder that also adds the message cards of each problem to `cards`. */
+function collectCards(recorder: CardRecorder, cards: Map<string, MessageCard[]>): CardRecorder {
+  return {
+    recordModelCall: (input) => recorder.recordModelCall(input),
+    recordCard: (input) => {
+      recorder.recordCard(input);
+      const { sample_id, card } = input;
+      if (sample_id !== undefined) cards.set(sample_id, [...(cards.get(sample_id) ?? []), card]);
+    },
+  };
 }
 
 /** A problem that ended with an error. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import {
   ANSWER_SCORERS,
   type AnswerForm,
@@ -5,6 +6,7 @@ import {
   type DatasetSample,
   type ErrorCard,
   extractAnswer,
+  getAnswerForm,
   isPlaceholderText,
   type MessageCard,
   PLANNER,
@@ -61,36 +63,6 @@ export interface CustomScore {
   readonly measures?: Readonly<Record<string, number>>;
 }
 
-/** Scores the reply to a problem like `scoreReply`, also with a custom scorer. */
-export async function scoreReplyWith(
-  scorer: AnswerScorer | CustomScorer,
-  { gold, question, signal }: Pick<ScorableAnswer, "gold" | "question" | "signal">,
-  reply: ResultCard | ErrorCard,
-): Promise<ReplyScore> {
-  if (typeof scorer === "string") return scoreReply(gold, reply, scorer);
-  const { name, answerForm = "text" } = scorer;
-  const found = isAnswerCard(reply)
-    ? extractAnswer(reply.content, answerForm)
-    : { answer: undefined, isMarked: false };
-  const { answer: predicted, isMarked } = found;
-  const answer = { gold, question, signal, reply: reply.content, predicted };
-  const score = isAnswerCard(reply) ? await scorer.score(answer) : { correct: false };
-  return {
-    gold,
-    correct: score.correct,
-    rule: name,
-    outcome: isAnswerCard(reply)
-      ? classifyAnswer(reply.content, { predicted, isMarked })
-      : getReplyErrorType(reply),
-    ...(predicted !== undefined && { predicted }),
-    ...(score.measures && { measures: { ...score.measures } }),
-  };
-}
-
-function isAnswerCard({ message_type, metadata }: ResultCard | ErrorCard): boolean {
-  return message_type === "result" && ["completed", "success"].includes(metadata["status"]);
-}
-
 type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicted" | "measures" | "outcome">;
 
 /**
@@ -98,19 +70,25 @@ type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicte
  * `success` contain an answer. A partial result counts as wrong, because its answer may be correct only by
  * chance.
  */
-export function scoreReply(gold: string, reply: ResultCard | ErrorCard, scorer: AnswerScorer): ReplyScore {
-  const { content } = reply;
-  const isAnswer = isAnswerCard(reply);
-  const score = scoreAnswer(isAnswer ? content : "", gold, scorer);
-  const { predicted, correct, measures } = score;
-  return {
-    gold,
-    correct,
-    rule: scorer,
-    outcome: isAnswer ? classifyAnswer(content, score) : getReplyErrorType(reply),
-    ...(predicted !== undefined && { predicted }),
-    ...(measures && { measures }),
-  };
+export async function scoreReply(
+  scorer: AnswerScorer | CustomScorer,
+  { gold, question, signal }: Pick<ScorableAnswer, "gold" | "question" | "signal">,
+  reply: ResultCard | ErrorCard,
+): Promise<ReplyScore> {
+  const { message_type, metadata, content } = reply;
+  const isAnswer = message_type === "result" && ["completed", "success"].includes(metadata["status"]);
+  const text = isAnswer ? content : "";
+  const isBuiltIn = typeof scorer === "string";
+  const { name: rule, answerForm: form = "text" } = isBuiltIn
+    ? { name: scorer, answerForm: getAnswerForm(scorer) }
+    : scorer;
+  const { answer: predicted, isMarked } = extractAnswer(text, form);
+  let score: CustomScore = { correct: false };
+  if (isBuiltIn) score = scoreAnswer(text, gold, scorer);
+  else if (isAnswer) score = await scorer.score({ gold, question, signal, reply: content, predicted });
+  const { correct, measures } = score;
+  const outcome = isAnswer ? classifyAnswer(content, predicted, isMarked) : getReplyErrorType(reply);
+  return { gold, correct, rule, outcome, ...omitUndefined({ predicted, measures }) };
 }
 
 /** Returns the outcome of a reply that contains no answer, which is its error type or its status. */
@@ -120,10 +98,7 @@ export function getReplyErrorType({ message_type, metadata }: ResultCard | Error
   return message_type === "result" && typeof status === "string" ? status : "error";
 }
 
-function classifyAnswer(
-  content: string,
-  { predicted, isMarked }: Pick<ReturnType<typeof scoreAnswer>, "predicted" | "isMarked">,
-): string {
+function classifyAnswer(content: string, predicted: string | undefined, isMarked: boolean): string {
   if (isPlaceholderText(content) || isPlaceholderText(predicted ?? "")) return "placeholder";
   if (predicted === undefined) return "no_answer";
   return isMarked ? "answered" : "unmarked";
@@ -148,10 +123,7 @@ export function scoreParagraphs(
   );
   if (sample.dataset !== "hotpotqa" || shown.size === 0 || shown.size === sample.paragraphs.length) return {};
   const gold = new Set(sample.supportingFacts.map(({ title }) => title));
-  const { exact, precision, recall, f1 } = scoreSupportingFacts(
-    createSupportingFactsFromTitles(shown),
-    createSupportingFactsFromTitles(gold),
-  );
+  const { exact, precision, recall, f1 } = scoreSupportingFacts(toFacts(shown), toFacts(gold));
   return {
     paragraphs_em: exact,
     paragraphs_precision: precision,
@@ -161,6 +133,6 @@ export function scoreParagraphs(
   };
 }
 
-function createSupportingFactsFromTitles(titles: Iterable<string>): SupportingFact[] {
+function toFacts(titles: Iterable<string>): SupportingFact[] {
   return Array.from(titles, (title) => ({ title, sentence: 0 }));
 }

@@ -1,6 +1,6 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import type { Artifact, JsonObject, JsonValue } from "../../../protocol/index.ts";
 import type { CardTokenUsage } from "../../index.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 import { addUsage, NO_USAGE } from "../token-usage.ts";
 
 /** Key in the artifact metadata for the token usage that an ADK agent reports. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import { collect, type A2AClient } from "../../../client/index.ts";
 import {
   A2AError,
@@ -18,8 +19,6 @@ import {
   supportsMessageCards,
   type TaskCard,
   toCardParts,
-} from "../../index.ts";
-import {
   createChildTraceparent,
   encodeCardInCancelMetadata,
   encodeCardRelayAndTraceMetadata,
@@ -27,7 +26,6 @@ import {
 import type { CardJournal } from "./card-journal.ts";
 import { createErrorReplyCard, parseReplyCard, collectCardsInHistory } from "./parse-reply-card.ts";
 import { findReadableCard } from "./incoming-card.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
 import {
   computeGracePeriods,
@@ -167,8 +165,6 @@ class CardDelivery {
   async #exchangeCards(): Promise<ResultCard | ErrorCard> {
     const { card, journal } = this.#options;
     const client = await journal.runtime.getClient(card.recipient);
-    const canStream = client.card.capabilities.streaming === true;
-    this.#transport = { ...this.#transport, method: canStream ? "SendStreamingMessage" : "SendMessage" };
     this.#recordSentCard(card);
     let answer = await this.#sendCard(client, card);
     for (let queries = 0; ; queries++) {
@@ -268,8 +264,7 @@ class CardDelivery {
 
   #recordSentCard(card: MessageCard): void {
     this.#isSent = true;
-    const message_id = card.metadata.card_id;
-    this.#options.journal.recordSent(card, { ...this.#transport, ...omitUndefined({ message_id }) }, true);
+    this.#options.journal.recordSent(card, this.#transport, true);
   }
 
   /** Returns an error card if the delivery was stopped before the message card was sent. */
@@ -314,7 +309,7 @@ class CardDelivery {
     const { card, journal } = this.#options;
     const { client, taskId } = await this.#createdTask.promise;
     const stop = this.#buildStopCard(parameters);
-    if (stop) journal.recordSent(stop, { ...this.#transport, method: "CancelTask" }, true);
+    if (stop) journal.recordSent(stop, this.#transport, true);
     const abortController = new AbortController();
     const cancelTimer = journal.runtime.clock.schedule(CANCEL_TIMEOUT_MS, () => abortController.abort());
     try {

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import {
   type MessageCard,
   type CardA2ARequestInfo,
@@ -10,12 +11,11 @@ import {
   type ResultCard,
   type ResultCardStatus,
   type TaskCard,
+  type CardRelayAndTraceMetadata,
 } from "../../index.ts";
-import type { CardRelayAndTraceMetadata } from "../../index.ts";
 import { A2AError, type JsonObject, truncateText } from "../../../protocol/index.ts";
 import { isReplyType } from "./incoming-card.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 
 /** Returns the metadata that links a reply to the request card. */
 export function buildInReplyToMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {

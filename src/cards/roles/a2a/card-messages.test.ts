@@ -3,13 +3,13 @@ import {
   MESSAGE_CARD_EXTENSION_URI,
   MESSAGE_CARD_MEDIA_TYPE,
   createCardProtocol,
-  findCardInParts,
+  findCardInMessage,
   generateFlowDiagram,
   PLANNER,
   SOLVER,
   toDict,
+  isTraceparent,
 } from "../../index.ts";
-import { isTraceparent } from "../../index.ts";
 import { createController } from "../controller.ts";
 import {
   EXPECTED_FLOW_DIAGRAM,
@@ -265,7 +265,9 @@ describe("a relay", () => {
     );
     // The task contains every card of the problem.
     const [done] = await listTasks(PLANNER);
-    const told = done?.history?.flatMap(({ parts }) => findCardInParts(parts)?.message_type ?? []);
+    const told = done?.history?.flatMap(
+      ({ parts }) => findCardInMessage({ parts: parts })?.message_type ?? [],
+    );
     expect(told).toEqual(["task", "task", "error", "task", "result", "result"]);
   });
 

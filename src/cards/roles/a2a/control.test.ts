@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createCardProtocol, PLANNER, SOLVER, toCardParts } from "../../index.ts";
+import { createCardProtocol, PLANNER, SOLVER, toCardParts, type ControlCard } from "../../index.ts";
 import { getRejectionA2AErrorReasonForTest } from "../../../engine/engine.fixture.ts";
-import type { ControlCard } from "../../index.ts";
 import {
   startRoleTestbed,
   createTestRoleFromFunction,

@@ -6,6 +6,8 @@ import { ServerClosingError, toCancellationAbortReason, TurnContinuesError } fro
 /** A status event or artifact event of a task. */
 export type TaskUpdateEvent = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;
 
+export type TaskUpdateState = Extract<TaskUpdateEvent, { status: unknown }>["status"]["state"];
+
 /**
  * Key in the metadata of a task that waits for an answer. The value contains the finished steps, because the store keeps
  * steps only until the end of a turn. The last event of the task replaces the value with `null`.

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PLANNER, SOLVER } from "../../index.ts";
-import { createScriptedModel, type RoleModel } from "../index.ts";
-import { createPlanner, createSolver } from "../index.ts";
+import { createScriptedModel, type RoleModel, createPlanner, createSolver } from "../index.ts";
 import { forwardingTestPlanner, startRoleTestbed, type RoleTestbed } from "./role-testbed.fixture.ts";
 
 const createHttpError = (httpStatus: number, more: object = {}): Error =>

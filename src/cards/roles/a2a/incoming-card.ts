@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import type { Run } from "../../../engine/index.ts";
 import { A2AError, acceptsMediaType, type Message, getText } from "../../../protocol/index.ts";
 import {
@@ -9,10 +10,9 @@ import {
   type QueryCard,
   type ResultCard,
   type TaskCard,
+  MAX_PROBLEM_FORWARDS,
 } from "../../index.ts";
-import { MAX_PROBLEM_FORWARDS } from "../../index.ts";
 import type { AnyCardProtocol } from "./role-runtime.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 import { isControlCard } from "./stop-reason.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import {
   type CardTokenUsage,
   type FailedTry,
@@ -15,7 +16,6 @@ import { addUsage, NO_USAGE } from "../token-usage.ts";
 import type { CardJournal } from "./card-journal.ts";
 import type { DurableTurn } from "./durable-turn.ts";
 import { formatError } from "./format-error.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 import type { UsageTracker } from "./usage-tracker.ts";
 
 /** A model request of a role, without the members that the execution adds. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import {
   A2AError,
   isTerminal,
@@ -22,7 +23,6 @@ import {
 import { sumAdkUsage } from "./adk-usage.ts";
 import { findReadableCard, isReplyType } from "./incoming-card.ts";
 import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 import { NO_USAGE, sumInputAndOutputTokens } from "../token-usage.ts";
 
 /** A reply to a message card, either a query, a final result, or an error. */

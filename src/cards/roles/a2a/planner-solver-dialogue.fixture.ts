@@ -1,5 +1,11 @@
-import type { ModelCallRecordInput, MessageCard, CardRecordInput, CardRecorder } from "../../index.ts";
-import { PLANNER, SOLVER } from "../../index.ts";
+import {
+  type ModelCallRecordInput,
+  type MessageCard,
+  type CardRecordInput,
+  type CardRecorder,
+  PLANNER,
+  SOLVER,
+} from "../../index.ts";
 import type { Role } from "../role.ts";
 
 /** A problem with the planner's subtasks and the solver's answers. */

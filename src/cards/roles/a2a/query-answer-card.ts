@@ -1,7 +1,7 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import type { CardMetadata, QueryCard, ResultCard } from "../../index.ts";
 import type { QueryAnswer } from "../role.ts";
 import type { CardJournal } from "./card-journal.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 
 /**
  * Calls a callback with a query and returns the answer. If the callback throws, the function reports the

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   createCardProtocol,
-  findCardInParts,
+  findCardInMessage,
   PLANNER,
   type QueryCard,
   SOLVER,
@@ -182,7 +182,7 @@ describe("a task that waits for an answer", () => {
     const solver = await getClient(SOLVER);
     const first = await solver.send(say(task));
     const { id = "", status } = "task" in first ? first.task : {};
-    const query = findCardInParts(status?.message?.parts ?? []);
+    const query = findCardInMessage({ parts: status?.message?.parts ?? [] });
     const wrong = [
       protocol.createResultCard({
         from: PLANNER,
@@ -271,7 +271,7 @@ describe("a task that waits for an answer", () => {
     const answer = await again.send("B", { taskId: id });
     const { status, artifacts = [], metadata } = "task" in answer ? answer.task : {};
     expect(status?.state).toBe("TASK_STATE_COMPLETED");
-    expect(findCardInParts(artifacts[0]?.parts ?? [])).toMatchObject({
+    expect(findCardInMessage({ parts: artifacts[0]?.parts ?? [] })).toMatchObject({
       sender: SOLVER,
       recipient: PLANNER,
       content: "thought 1, B, thought 2",

@@ -5,7 +5,7 @@ import {
   MESSAGE_CARD_MEDIA_TYPE,
   createCardProtocol,
   defineCardType,
-  findCardInParts,
+  findCardInMessage,
   PLANNER,
   SOLVER,
   toCardParts,
@@ -24,7 +24,7 @@ const protocol = createCardProtocol();
 const succeedingSolver = createTestRoleFromFunction(SOLVER, async () => ({ result: "4", status: "success" }));
 
 function getStatusCard(answer: SendMessageResponse): unknown {
-  return "task" in answer ? findCardInParts(answer.task.status.message?.parts ?? []) : undefined;
+  return "task" in answer ? findCardInMessage({ parts: answer.task.status.message?.parts ?? [] }) : undefined;
 }
 
 describe("a role rejects with an error card that states the reason", () => {

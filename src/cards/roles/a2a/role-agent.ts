@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../../base/usage-checks/index.ts";
+import { defineOptionNames, omitUndefined } from "../../../base/usage-checks/index.ts";
 import type {
   Agent,
   AgentDescription,
@@ -18,8 +18,6 @@ import {
   type QueryCard,
   type ResultCard,
   type TaskCard,
-} from "../../index.ts";
-import {
   type CardRelayAndTraceMetadata,
   decodeCardRelayAndTraceMetadata,
   isTraceparent,
@@ -43,10 +41,9 @@ import {
   type RoleRuntimeOptions,
   createRoleRuntime,
 } from "./role-runtime.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
 import { isControlCard, toCancellationAbortReason } from "./stop-reason.ts";
-import { type CardEventEncoder, createCardEventEncoder } from "./card-event-encoder.ts";
+import { CardEventEncoder } from "./card-event-encoder.ts";
 
 /** Options for `createRoleAgent`. */
 export interface RoleAgentOptions extends RoleRuntimeOptions {
@@ -115,7 +112,6 @@ class RoleAgent implements Agent {
     return {
       name,
       description,
-      version: "1.0.0",
       defaultInputModes: ["text/plain", "application/json", MESSAGE_CARD_MEDIA_TYPE],
       defaultOutputModes: ["text/plain", MESSAGE_CARD_MEDIA_TYPE],
       skills: [{ id: name, name, description, tags: ["cards", name] }],
@@ -135,8 +131,9 @@ class RoleAgent implements Agent {
       routingMetadata: extractCardRoutingMetadataFromRun(run),
     }) as unknown as RequestState & Partial<OpenQuery>;
     const [request = run.message] = run.task.history ?? [];
-    const transport = buildCardTransportInfo(run, request, routingMetadata);
-    const replyEncoder = createCardEventEncoder(usesCards);
+    const { traceparent } = routingMetadata;
+    const transport = { task_id: run.taskId, context_id: run.contextId, ...omitUndefined({ traceparent }) };
+    const replyEncoder = new CardEventEncoder(usesCards);
     let card: MessageCard | undefined;
     try {
       card = parseRequestCard(request, this.#role.name, this.#runtime.protocol);
@@ -146,12 +143,13 @@ class RoleAgent implements Agent {
         this.#runtime.protocol,
         routingMetadata.hops,
       );
-      const onCard = (card: MessageCard): void => turn.emit(replyEncoder.encodeProgress(card));
+      const onCard = (card: MessageCard): void =>
+        turn.emit(replyEncoder.encodeStatus("TASK_STATE_WORKING", card));
       const listener = routingMetadata.relay === "full" && usesCards ? { onCard } : undefined;
       const journal = new CardJournal(this.#runtime, requestCard, routingMetadata, listener);
       const answer = query && this.#findAnswer(run, query, requestCard, journal, transport);
       if (query && !answer) {
-        yield replyEncoder.encodeQuery(query);
+        yield replyEncoder.encodeStatus("TASK_STATE_INPUT_REQUIRED", query);
         return;
       }
       const execution = new RoleExecution({
@@ -170,7 +168,7 @@ class RoleAgent implements Agent {
         () => execution.execute(),
         (reason) => {
           if (isControlCard(reason) && !execution.signal.aborted)
-            journal.recordReceived(reason, { ...transport, method: "CancelTask" }, false);
+            journal.recordReceived(reason, transport, false);
           execution.stop(reason);
         },
       );
@@ -189,8 +187,7 @@ class RoleAgent implements Agent {
     if (!isControlCard(card) || !request) return;
     const routingMetadata = decodeCardRelayAndTraceMetadata(request.metadata);
     const journal = new CardJournal(this.#runtime, findReadableCard(request), routingMetadata);
-    const transport = { task_id: task.id, context_id: task.contextId, method: "CancelTask" };
-    journal.recordReceived(card, transport, false);
+    journal.recordReceived(card, { task_id: task.id, context_id: task.contextId }, false);
   }
 
   deliver(message: Message, { id }: Task): boolean {
@@ -205,9 +202,8 @@ class RoleAgent implements Agent {
   ): ControlCard | undefined {
     const card = parseControlCard(message, requestCard, this.#runtime.protocol);
     if (!card) return undefined;
-    const { messageId } = message;
-    journal.recordReceived(card, { ...transport, method: "SendMessage", message_id: messageId }, false);
-    execution?.applyControlCard(card, messageId);
+    journal.recordReceived(card, transport, false);
+    execution?.applyControlCard(card, message.messageId);
     return card;
   }
 
@@ -252,7 +248,7 @@ class RoleAgent implements Agent {
     const metadata = { error_type: "protocol_violation", ...buildInReplyToMetadata(card) };
     const refusal = journal.createErrorCard(card?.sender ?? CONTROLLER, `Rejected: ${reason}`, metadata);
     journal.recordSent(refusal, transport, false);
-    return replyEncoder.encodeRejection(refusal);
+    return replyEncoder.encodeStatus("TASK_STATE_REJECTED", refusal);
   }
 }
 
@@ -281,19 +277,6 @@ function extractCardRoutingMetadataFromRun({
 }: Run): CardRelayAndTraceMetadata {
   const routingMetadata = decodeCardRelayAndTraceMetadata(message.metadata, metadata);
   return isTraceparent(traceparent) ? { traceparent, ...routingMetadata } : routingMetadata;
-}
-
-function buildCardTransportInfo(
-  { taskId, contextId }: Run,
-  { messageId }: Message,
-  { traceparent }: CardRelayAndTraceMetadata,
-): CardA2ARequestInfo {
-  return {
-    task_id: taskId,
-    context_id: contextId,
-    message_id: messageId,
-    ...(traceparent === undefined ? {} : { traceparent }),
-  };
 }
 
 /** Returns the types of message cards that a role may send (`from`) or receive (`to`). */

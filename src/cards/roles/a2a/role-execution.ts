@@ -1,10 +1,10 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import { A2AError, truncateText } from "../../../protocol/index.ts";
 import type {
   CardA2ARequestInfo,
   CardMetadata,
   CardRelayAndTraceMetadata,
   ControlCard,
-  CoreCardErrorType,
   ErrorCard,
   QueryCard,
   ResultCard,
@@ -21,7 +21,6 @@ import type { CardEventEncoder } from "./card-event-encoder.ts";
 import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
 import { deliverCard, prepareDelivery } from "./card-delivery.ts";
 import type { DurableTurn } from "./durable-turn.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
 import { findReadableCard } from "./incoming-card.ts";
 import { isRetryableStatus } from "../model-failure.ts";
@@ -35,6 +34,8 @@ import {
   ServerClosingError,
   TurnContinuesError,
 } from "./stop-reason.ts";
+
+type ErrorOutcome = Extract<TaskOutcome, { error: string }>;
 
 /** Data about the request of a task that the messages of later turns do not contain. */
 export interface RequestState {
@@ -231,19 +232,12 @@ export class RoleExecution implements TaskContext {
     return await asked;
   }
 
-  notifyRequesterOfError(outcome: Extract<TaskOutcome, { error: string }>): void {
-    const { error, errorType, retryable, httpStatus } = outcome;
-    const { journal, requestCard, requestTransport, replyEncoder, turn } = this.#options;
-    const metadata = {
-      error_type: errorType,
-      ...omitUndefined({ turn: this.#turn, retryable, http_status: httpStatus }),
-    };
-    const notice = this.#usage.flushToCard((spent) =>
-      journal.createErrorCard(requestCard.sender, error, { ...metadata, ...spent }),
-    );
+  notifyRequesterOfError(outcome: ErrorOutcome): void {
+    const { journal, requestTransport, replyEncoder, turn } = this.#options;
+    const notice = this.#createErrorCard(outcome, omitUndefined({ turn: this.#turn }));
     const sent = turn.once(turn.createStepKey("notice", { ...outcome }), () => {
       journal.recordSent(notice, requestTransport, false);
-      turn.emit(replyEncoder.encodeProgress(notice));
+      turn.emit(replyEncoder.encodeStatus("TASK_STATE_WORKING", notice));
       return null;
     });
     sent.catch(() => {});
@@ -318,7 +312,8 @@ export class RoleExecution implements TaskContext {
       return await turn.once(key, async () => {
         if (!answer || answer.metadata.in_reply_to !== card.metadata.card_id) {
           const question: OpenQuery = { ...requestState, card };
-          return await turn.ask(replyEncoder.encodeQuery(card), question, 1);
+          const query = replyEncoder.encodeStatus("TASK_STATE_INPUT_REQUIRED", card);
+          return await turn.ask(query, question, 1);
         }
         journal.recordReceived(answer, requestTransport, false);
         return answer;
@@ -365,38 +360,30 @@ export class RoleExecution implements TaskContext {
    * Creates the reply to the request card. If no valid message card can be created from the outcome, the
    * reply is an error card.
    */
-  #buildReply(answer: TaskOutcome): ResultCard | ErrorCard {
+  #buildReply(outcome: TaskOutcome): ResultCard | ErrorCard {
     const { journal, requestCard } = this.#options;
-    const metadata = {
-      ...omitUndefined({ turn: this.#turn ?? requestCard.metadata.turn }),
-      ...buildInReplyToMetadata(requestCard),
-    };
-    const fail = (outcome: Extract<TaskOutcome, { error: string }>): ErrorCard =>
-      this.#usage.flushToCard((spent) =>
-        journal.createErrorCard(requestCard.sender, outcome.error, {
-          ...metadata,
-          error_type: outcome.errorType,
-          ...omitUndefined({ retryable: outcome.retryable, http_status: outcome.httpStatus }),
-          ...spent,
-        }),
-      );
-    if ("error" in answer) return fail(answer);
+    const inReplyTo = buildInReplyToMetadata(requestCard);
+    const metadata = { ...omitUndefined({ turn: this.#turn ?? requestCard.metadata.turn }), ...inReplyTo };
+    if ("error" in outcome) return this.#createErrorCard(outcome, metadata);
+    const { result, status, type } = outcome;
     try {
-      return this.#usage.flushToCard((spent) =>
-        journal.createResultCard(
-          requestCard.sender,
-          answer.result,
-          answer.status,
-          { ...metadata, ...answer.metadata, ...buildInReplyToMetadata(requestCard), ...spent },
-          answer.type,
-        ),
-      );
-    } catch (error) {
-      return fail({
-        error: `The answer does not form a valid card: ${formatError(error)}`,
-        errorType: "protocol_violation",
+      return this.#usage.flushToCard((spent) => {
+        const all = { ...metadata, ...outcome.metadata, ...inReplyTo, ...spent };
+        return journal.createResultCard(requestCard.sender, result, status, all, type);
       });
+    } catch (error) {
+      const text = `The answer does not form a valid card: ${formatError(error)}`;
+      return this.#createErrorCard({ error: text, errorType: "protocol_violation" }, metadata);
     }
+  }
+
+  #createErrorCard(outcome: ErrorOutcome, metadata: CardMetadata): ErrorCard {
+    const { error, errorType: error_type, retryable, httpStatus: http_status } = outcome;
+    const { journal, requestCard } = this.#options;
+    const own = { ...metadata, error_type, ...omitUndefined({ retryable, http_status }) };
+    return this.#usage.flushToCard((spent) =>
+      journal.createErrorCard(requestCard.sender, error, { ...own, ...spent }),
+    );
   }
 
   /** Converts an exception that a role threw to an outcome without internal details. */
@@ -405,14 +392,13 @@ export class RoleExecution implements TaskContext {
     if (this.signal.aborted) {
       const { reason } = this.signal;
       const timedOut = isStopCausedByTimeout(getStopCardParameters(reason));
-      const errorType: CoreCardErrorType = timedOut ? "timeout" : "cancelled";
-      const text = `The ${role.name} was stopped before it had a result`;
       // When the server closes, the signal has no control card as its reason. The same task may then succeed
       // later.
+      const isRetryable = timedOut || reason instanceof ServerClosingError;
       return {
-        error: text,
-        errorType,
-        ...(timedOut || reason instanceof ServerClosingError ? { retryable: true } : {}),
+        error: `The ${role.name} was stopped before it had a result`,
+        errorType: timedOut ? "timeout" : "cancelled",
+        ...(isRetryable && { retryable: true }),
       };
     }
     if (thrown instanceof ModelError) {

@@ -52,9 +52,10 @@ export interface RoleRuntimeOptions {
 }
 
 /** Environment that all tasks of a role share. */
-export interface RoleRuntime {
+export interface RoleRuntime extends Required<
+  Pick<RoleRuntimeOptions, "protocol" | "clock" | "newId" | "graceMs">
+> {
   readonly role: string;
-  readonly protocol: AnyCardProtocol;
   /**
    * Returns the client for a role, which is connected on first use. Rejects if the role is unknown or unreachable.
    * After a failed connection, the next call connects again.
@@ -62,9 +63,6 @@ export interface RoleRuntime {
   readonly getClient: (role: string) => Promise<A2AClient>;
   readonly recorder: CardRecorder | undefined;
   readonly observer: Pick<Observer, "onError">;
-  readonly clock: Clock;
-  readonly newId: () => string;
-  readonly graceMs: number;
   readonly deadlineMs: number | undefined;
   readonly model: RoleModel | undefined;
 }

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { getGsm8kSlice } from "../../index.ts";
-import { findLastNumber } from "../../index.ts";
+import { getGsm8kSlice, findLastNumber } from "../../index.ts";
 import { createFakeTaskContext, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import type { ModelRequest } from "../role-model.ts";
 import type { PlannerOptions } from "../planner/index.ts";

@@ -1,6 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import { type Paragraph, ParagraphRanker } from "../../index.ts";
-import { tokenizeWords } from "../../index.ts";
+import { type Paragraph, ParagraphRanker, tokenizeWords } from "../../index.ts";
 import { parseContextDocuments } from "../context-documents.ts";
 import type { ModelRequest, PlannerModelInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";

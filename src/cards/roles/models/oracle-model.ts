@@ -1,6 +1,8 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import { evaluateArithmetic, type Gsm8kSample, type TaskCard } from "../../index.ts";
 import {
+  evaluateArithmetic,
+  type Gsm8kSample,
+  type TaskCard,
   batchPlanSteps,
   findLastNumber,
   getLastOraclePlanStepAnswer,

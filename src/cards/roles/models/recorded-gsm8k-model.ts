@@ -1,5 +1,4 @@
-import { type Gsm8kAnswerModel, type Gsm8kModelAnswers, type TaskCard } from "../../index.ts";
-import { batchPlanSteps } from "../../index.ts";
+import { type Gsm8kAnswerModel, type Gsm8kModelAnswers, type TaskCard, batchPlanSteps } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import type { ModelRequest, PlannerModelInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";

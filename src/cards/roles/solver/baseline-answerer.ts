@@ -1,6 +1,14 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import { CONTROLLER, type CoreRole, normalizeAnswer, type CardRoute, SOLVER } from "../../index.ts";
-import { type AnswerForm, extractAnswer, isPlaceholderText } from "../../index.ts";
+import {
+  CONTROLLER,
+  type CoreRole,
+  normalizeAnswer,
+  type CardRoute,
+  SOLVER,
+  type AnswerForm,
+  extractAnswer,
+  isPlaceholderText,
+} from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import { MAX_ANSWER_CHARACTERS, quoteForPrompt } from "../prompt-quote.ts";
 import { getTaskDatasetName } from "../task-dataset-name.ts";

@@ -1,6 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import { evaluateArithmetic } from "../../index.ts";
-import { formatNumberWithoutExponent } from "../../index.ts";
+import { evaluateArithmetic, formatNumberWithoutExponent } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import { findReplyErrorType, type ModelMessage } from "../role-model.ts";
 import type { TaskOutcome, TaskContext, Role } from "../role.ts";

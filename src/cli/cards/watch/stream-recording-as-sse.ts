@@ -1,4 +1,4 @@
-import { decodeRecordLine, findLineCards } from "../../../cards/index.ts";
+import { decodeRecordLines, findLineCards } from "../../../cards/index.ts";
 import { SharedTextDecoder, type TrafficLine } from "../../../observe/trace/index.ts";
 import { followFile } from "./follow-file.ts";
 
@@ -29,10 +29,7 @@ export async function* streamRecordingAsSse(
     }
     const lines: TrafficLine[] = [];
     let torn = 0;
-    for (const raw of found.lines) {
-      const text = texts.decode(raw);
-      const line = text === undefined || text.trim() === "" ? undefined : decodeRecordLine(text);
-      if (line === undefined) continue;
+    for (const { line } of decodeRecordLines(found.lines, texts)) {
       if ("torn" in line) {
         torn += 1;
         continue;

@@ -1,8 +1,10 @@
+import { replaceControlCharacters, truncateText } from "../../../protocol/index.ts";
 import { describeMark } from "./describe-line.ts";
 import { buildTrafficSequence } from "../model/traffic-sequence.ts";
 import type { TrafficModel } from "../model/traffic-model.ts";
 
-const MAX_LABEL_LENGTH = 120;
+/** Maximum length of a label. Short labels keep a diagram below Mermaid's limit of 50,000 characters. */
+const MAX_LABEL_LENGTH = 160;
 
 /**
  * Renders a record as a Mermaid sequence diagram, which GitHub and many editors display. With `tasks`, the diagram
@@ -10,31 +12,44 @@ const MAX_LABEL_LENGTH = 120;
  */
 export function renderTrafficMermaid(model: TrafficModel, tasks?: ReadonlySet<string>): string {
   const { parties, items } = buildTrafficSequence(model, tasks);
+  return renderMermaidSequence(parties, (ids) =>
+    items.flatMap(({ kind, from, to, label, isError, marks }) => {
+      const isRequest = kind === "request" || kind === "model" || kind === "tool";
+      const arrow = isError ? "-x" : isRequest ? "->>" : "-->>";
+      return [
+        `    ${ids.get(from)}${arrow}${ids.get(to)}: ${escapeMermaidLabel(label)}`,
+        ...marks.map((mark) => `    Note over ${ids.get(to)}: ${escapeMermaidLabel(describeMark(mark))}`),
+      ];
+    }),
+  );
+}
+
+/** Renders a Mermaid sequence diagram. `draw` returns its statements, with the ids of the parties. */
+export function renderMermaidSequence(
+  parties: readonly string[],
+  draw: (ids: ReadonlyMap<string, string>) => readonly string[],
+): string {
   // Participants have generated ids, because an agent may be called `end`, which ends a block in Mermaid.
   const ids = new Map(parties.map((party, at) => [party, `p${at + 1}`]));
-  const lines = items.flatMap(({ kind, from, to, label, isError, marks }) => {
-    const arrow = isError ? "-x" : kind === "request" || kind === "model" || kind === "tool" ? "->>" : "-->>";
-    const ends = [ids.get(from), ids.get(to)];
-    return [
-      `    ${ends[0]}${arrow}${ends[1]}: ${escapeMermaidLabel(label)}`,
-      ...marks.map((mark) => `    Note over ${ends[1]}: ${escapeMermaidLabel(describeMark(mark))}`),
-    ];
-  });
   return [
     "sequenceDiagram",
     "    autonumber",
     ...parties.map((party) => `    participant ${ids.get(party)} as ${escapeMermaidLabel(party)}`),
-    ...lines,
+    ...draw(ids),
     "",
   ].join("\n");
 }
 
-/** Replaces characters with a meaning in Mermaid or HTML, and line ends. An empty label is invalid in Mermaid. */
-function escapeMermaidLabel(text: string): string {
-  const short = text.length > MAX_LABEL_LENGTH ? `${text.slice(0, MAX_LABEL_LENGTH).toWellFormed()}…` : text;
-  const label = short
-    .replaceAll(/\s+/g, " ")
+/**
+ * Escapes text for Mermaid. Line breaks, HTML characters, and characters that start a comment, directive, or
+ * formula are replaced by entities. An empty label is invalid in Mermaid.
+ */
+export function escapeMermaidLabel(text: string): string {
+  const short = text.length > MAX_LABEL_LENGTH ? `${truncateText(text, MAX_LABEL_LENGTH)}…` : text;
+  const label = replaceControlCharacters(short.replaceAll("\r\n", "\n").replaceAll("\t", "    "))
     .trim()
-    .replaceAll(/[^\p{L}\p{N} .,()/+*=?!'_…-]/gu, (character) => `#${character.codePointAt(0)};`);
+    .replaceAll(/[#;<>&%:"{}`]/g, (character) => `#${character.charCodeAt(0)};`)
+    .replaceAll("$$", () => "#36;#36;")
+    .replaceAll("\n", "<br/>");
   return label === "" ? "#32;" : label;
 }

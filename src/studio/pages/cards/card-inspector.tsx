@@ -1,11 +1,11 @@
 import type { VNode } from "preact";
-import { useRef } from "preact/hooks";
 import {
   formatCardMetadataValue,
   getCardTypeClass,
   type RecordedCall,
   toDict,
 } from "../../../cards/index.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
 import { useCopyHotkeys } from "../parts/copy-text.ts";
 import { isObject, type JsonValue } from "../../../protocol/index.ts";
 import { AgentText } from "./agent-text.tsx";
@@ -16,11 +16,10 @@ interface CardInspectorProps {
   readonly sample: PageSample;
   readonly pageCard: PageCard;
   readonly onSelect: (pageCard: PageCard) => void;
-  readonly announce: (text: string) => void;
 }
 
 /** The content, the metadata, the transport fields, and the JSON of a message card. */
-export function CardInspector({ sample, pageCard, onSelect, announce }: CardInspectorProps): VNode {
+export function CardInspector({ sample, pageCard, onSelect }: CardInspectorProps): VNode {
   const { card } = pageCard;
   const { in_reply_to: causeId } = card.metadata;
   const cause =
@@ -28,20 +27,10 @@ export function CardInspector({ sample, pageCard, onSelect, announce }: CardInsp
       ? undefined
       : sample.timedCards.find((other) => other.card.metadata.card_id === causeId);
   const json = formatCardJson(pageCard);
-  const code = useRef<HTMLElement>(null);
   useCopyHotkeys(
     { name: "the card id", text: () => card.metadata.card_id ?? "" },
     { name: "the card as JSON", text: () => json },
   );
-  const copyJson = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(json);
-      announce("Copied.");
-    } catch {
-      if (code.current) getSelection()?.selectAllChildren(code.current);
-      announce("The browser does not allow copying. The text is selected.");
-    }
-  };
   return (
     <>
       <header class={`card-head ${getCardTypeClass(card.message_type)}`}>
@@ -81,11 +70,9 @@ export function CardInspector({ sample, pageCard, onSelect, announce }: CardInsp
         ))}
       <details class="raw" open>
         <summary>JSON</summary>
-        <button type="button" class="copy" onClick={() => void copyJson()}>
-          Copy
-        </button>
+        <CopyButton text={() => json} label="Copy the card as JSON" />
         <pre dir="ltr" tabIndex={0}>
-          <code ref={code}>{json}</code>
+          <code>{json}</code>
         </pre>
       </details>
     </>

@@ -43,12 +43,6 @@ export function buildCardRunData(recording: Recording, title: string): CardRunDa
   };
 }
 
-/** Creates the data of a run without record lines, for a page to which a server streams the lines. */
-export function createEmptyCardRunData(title: string): CardRunData {
-  const noRows = packJsonObjects([]);
-  return { title, cards: noRows, calls: noRows, scores: noRows, skips: [], ends: [], abandoned: 0, torn: 0 };
-}
-
 /** Unpacks the message cards and the lines of a run. */
 export function unpackPageLines(data: CardRunData): {
   cards: RecordedCard[];

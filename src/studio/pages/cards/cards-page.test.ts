@@ -170,8 +170,8 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     const open = await openPageRecordingRequestsAndErrors(browser, `${small}#sample=gsm8k_0&card=2`, {
       permissions,
     });
-    await open.page.getByRole("button", { name: "Copy" }).click();
-    await open.page.getByText("Copied.").waitFor({ state: "attached" });
+    await open.page.getByRole("button", { name: "Copy the card as JSON" }).click();
+    await open.page.getByText("Copy the card as JSON: copied").waitFor({ state: "attached" });
     expect(await open.page.evaluate(`navigator.clipboard.readText()`)).toBe(
       await open.page.locator(".raw code").textContent(),
     );

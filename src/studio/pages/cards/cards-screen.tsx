@@ -11,7 +11,7 @@ import { VIEW_NAMES, type ViewName } from "./model/view-state.ts";
 import { RunHeader } from "./run-header.tsx";
 import { RunOverview } from "./run-overview.tsx";
 import { hasContent, type RunView } from "./run-view.ts";
-import { findNextSample, SampleList } from "./sample-list.tsx";
+import { SampleList } from "./sample-list.tsx";
 import { SampleView } from "./sample-view.tsx";
 import { formatCount, pluralize } from "./text-format.ts";
 import { ViewTabs } from "../flow/view-tabs.tsx";
@@ -38,7 +38,8 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
 
   const selectSample = (id: string): void => view.updateState({ sampleId: id, cardNumber: undefined });
   const moveSample = (steps: number): void => {
-    const next = findNextSample(samples, sampleId, steps);
+    const selected = samples.findIndex(({ id }) => id === sampleId);
+    const next = samples[Math.max(0, Math.min(samples.length - 1, selected + steps))];
     if (next) selectSample(getSampleName(next));
   };
   const moveCard = (steps: number): void => {
@@ -53,8 +54,6 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
   const closeSelection = (): void =>
     view.updateState(cardNumber === undefined ? { sampleId: undefined } : { cardNumber: undefined });
   useHotkeys([
-    { keys: "j", label: "Next problem", run: () => moveSample(1) },
-    { keys: "k", label: "Previous problem", run: () => moveSample(-1) },
     { keys: "ArrowDown", label: "Next problem", run: () => moveSample(1) },
     { keys: "ArrowUp", label: "Previous problem", run: () => moveSample(-1) },
     { keys: "ArrowRight", label: "Next card", run: () => moveCard(1) },
@@ -153,7 +152,6 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
               sample={sample}
               pageCard={selectedCard}
               onSelect={(seen) => view.updateState({ cardNumber: sample.timedCards.indexOf(seen) + 1 })}
-              announce={announce}
             />
           </>
         )}

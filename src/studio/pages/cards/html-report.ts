@@ -1,7 +1,7 @@
 import type { Recording } from "../../../cards/index.ts";
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { renderSingleFilePage } from "../render-page.ts";
-import { buildCardRunData, createEmptyCardRunData } from "./card-run-data.ts";
+import { buildCardRunData } from "./card-run-data.ts";
 
 /** Options of `renderHtmlReport`. */
 export interface HtmlReportOptions {
@@ -41,14 +41,7 @@ export function renderHtmlReport(recording: Recording, options: HtmlReportOption
  */
 export function renderLiveHtmlReport(eventsUrl: string, { title = "Cards" }: HtmlReportOptions = {}): string {
   return renderSingleFilePage(
-    {
-      mode: "watch",
-      name: title,
-      version: "",
-      firstScreen: "cards",
-      eventsUrl,
-      cards: createEmptyCardRunData(title),
-    },
+    { mode: "watch", name: title, version: "", firstScreen: "cards", eventsUrl },
     `${title} · cards`,
   );
 }

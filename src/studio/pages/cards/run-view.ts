@@ -1,6 +1,5 @@
+import type { TrafficLine } from "../../../observe/trace/index.ts";
 import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
-import type { CardRunData } from "./card-run-data.ts";
-import { subscribeToLiveEvents } from "./live-events.ts";
 import { type CardFilter, matchesSample } from "./model/card-filter.ts";
 import { type PageSample, RunModel } from "./model/run-model.ts";
 import { type RunStatistics, summarizeRun } from "./model/run-statistics.ts";
@@ -37,8 +36,8 @@ const MIN_RENDER_INTERVAL_MS = 100;
  * Creates the view of a run. `liveEvents` delivers the lines of a record that grows. The page calls this function once:
  * the view follows the URL and the record until the page is closed.
  */
-export function createRunView(data: CardRunData, liveEvents?: EventSource): RunView {
-  let model = RunModel.fromRunData(data);
+export function createRunView(title: string, shown: RunModel, liveEvents?: EventSource): RunView {
+  let model = shown;
   let writerState = model.writerState;
   const summarize = (): RunWithStatistics => ({ model, statistics: summarizeRun(model) });
   const run = signal(summarize());
@@ -61,30 +60,29 @@ export function createRunView(data: CardRunData, liveEvents?: EventSource): RunV
       pauseMs = Math.max(MIN_RENDER_INTERVAL_MS, 4 * (performance.now() - startMs));
     }, pauseMs);
   };
-  if (liveEvents)
-    subscribeToLiveEvents(liveEvents, {
-      onLines: (lines) => {
-        for (const line of lines) model.add(line);
-        scheduleRender();
-      },
-      onTornLines: (count) => {
-        model.tornLineCount += count;
-        scheduleRender();
-      },
-      onReset: () => {
-        model = new RunModel();
-        model.writerState = writerState;
-        scheduleRender();
-      },
-      onWriterState: (state) => {
-        writerState = state;
-        model.writerState = state;
-        scheduleRender();
-      },
-      onConnectionChange: (isThere) => (isConnected.value = isThere),
+  const onEvent = (name: string, update: (data: string) => void): void =>
+    liveEvents?.addEventListener(name, ({ data }: MessageEvent<string>) => {
+      update(data);
+      scheduleRender();
     });
+  liveEvents?.addEventListener("open", () => (isConnected.value = true));
+  // The browser reconnects automatically, and the server then sends all lines again.
+  liveEvents?.addEventListener("error", () => (isConnected.value = false));
+  onEvent("reset", () => {
+    model = new RunModel();
+    model.writerState = writerState;
+  });
+  onEvent("writer", (state) => {
+    writerState = state === "active" || state === "exited" ? state : "unknown";
+    model.writerState = writerState;
+  });
+  onEvent("torn", (count) => (model.tornLineCount += Number(count)));
+  // The server has already validated the lines.
+  onEvent("lines", (lines) => {
+    for (const line of JSON.parse(lines) as TrafficLine[]) model.add(line);
+  });
   return {
-    title: data.title,
+    title,
     isLive: liveEvents !== undefined,
     run,
     filter,

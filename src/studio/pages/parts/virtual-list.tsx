@@ -1,5 +1,5 @@
-import type { VNode } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import type { RefObject, VNode } from "preact";
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { useVirtualRows } from "../flow/use-virtual-rows.ts";
 
@@ -21,6 +21,10 @@ interface VirtualListProps {
   readonly isFollowing?: boolean;
   /** URL of a row, which the user can open in a new tab. Default: the rows are no links. */
   readonly getRowHref?: (index: number) => string;
+  /** ID of the list. Default: none. */
+  readonly id?: string;
+  /** Receives the element of the list, for example for its focus. */
+  readonly list?: RefObject<HTMLDivElement | null>;
   /** Attributes of a row, for example `data-task-id`. */
   readonly getRowAttributes?: (index: number) => Readonly<Record<string, string>>;
 }
@@ -32,7 +36,8 @@ export function VirtualList(props: VirtualListProps): VNode {
   const { count, label, rowHeight, renderRow, getRowKey, selectedIndex, onSelect, onOpen } = props;
   const { onEndReached, isFollowing = false, getRowAttributes, getRowHref } = props;
   const Row = (getRowHref ? "a" : "div") as "div";
-  const scroller = useRef<HTMLDivElement>(null);
+  const ownScroller = useRef<HTMLDivElement>(null);
+  const { list: scroller = ownScroller } = props;
   const id = useId();
   const { rows, totalHeight, scrollToRow, rowsPerPage } = useVirtualRows({
     count,
@@ -46,11 +51,16 @@ export function VirtualList(props: VirtualListProps): VNode {
     if (lastRenderedIndex >= count - OVERSCAN_ROWS) onEndReached?.();
   }, [lastRenderedIndex, count, onEndReached]);
 
+  const selectedKey = selectedIndex === undefined ? undefined : getRowKey(selectedIndex);
+  useLayoutEffect(() => {
+    if (selectedIndex !== undefined) scrollToRow(selectedIndex);
+    // Only a new selection scrolls, because the user can scroll away from the selected row.
+  }, [selectedKey]);
+
   const select = (index: number): void => {
     const next = Math.max(0, Math.min(count - 1, index));
     if (count === 0) return;
     onSelect(next);
-    scrollToRow(next);
   };
   const open = (): void => {
     if (selectedIndex !== undefined) onOpen?.(selectedIndex);
@@ -83,6 +93,7 @@ export function VirtualList(props: VirtualListProps): VNode {
   return (
     <div
       ref={scroller}
+      id={props.id}
       class="virtual-list"
       role="listbox"
       tabIndex={0}

@@ -1,4 +1,5 @@
 import type { ConsoleSession } from "../../console-api/index.ts";
+import { RunModel } from "../cards/model/run-model.ts";
 import { createRunView } from "../cards/run-view.ts";
 import type { PageData } from "../page-data.ts";
 import { LineMemory } from "./line-memory.ts";
@@ -8,9 +9,11 @@ import { type TrafficSource, TrafficSourceError } from "./traffic-source.ts";
 export function createRecordSource(data: Extract<PageData, { mode: "record" }>): TrafficSource {
   const memory = new LineMemory();
   memory.append(data.lines);
+  const run = data.cards ? RunModel.fromRunData(data.cards) : new RunModel();
+  for (const line of data.lines) run.add(line);
   return {
     ...createMemorySource(memory, createRecordSession(data)),
-    ...(data.cards && { cardRun: createRunView(data.cards), hasOnlyCards: data.lines.length === 0 }),
+    ...(!run.isEmpty && { cardRun: createRunView(data.name, run), hasOnlyCards: data.lines.length === 0 }),
     watchLines: (onLines, onConnection) => {
       onLines(data.lines);
       onConnection?.({ state: "ended" });

@@ -1,4 +1,5 @@
 import type { TrafficLine } from "../../../observe/trace/index.ts";
+import { RunModel } from "../cards/model/run-model.ts";
 import { createRunView } from "../cards/run-view.ts";
 import type { PageData } from "../page-data.ts";
 import { LineMemory } from "./line-memory.ts";
@@ -15,7 +16,8 @@ export function openWatchedSource(data: Extract<PageData, { mode: "watch" }>): T
   const events = new EventSource(new URL(data.eventsUrl, location.href));
   return {
     ...createMemorySource(memory, createRecordSession(data)),
-    ...(data.cards && { cardRun: createRunView(data.cards, events), hasOnlyCards: true }),
+    cardRun: createRunView(data.name, new RunModel(), events),
+    hasOnlyCards: true,
     watchLines(onLines, onConnection) {
       let attempt = 0;
       events.addEventListener("open", () => {

@@ -1,5 +1,5 @@
 import {
-  buildDelegatedTaskForest,
+  buildDelegations,
   flattenDelegations,
   getCardTypeClass,
   toSingleLine,
@@ -28,7 +28,7 @@ export function formatCardKey(index: number): string {
 /** Builds a sequence diagram with one message for each card, in the order the cards were sent. */
 export function buildCardSequence(cards: readonly PageCard[]): CardSequence {
   const rows = new Map(cards.map(({ card }, index) => [card, index]));
-  const { roots } = buildDelegatedTaskForest(cards.map(({ card }) => card));
+  const roots = buildDelegations(cards.map(({ card }) => card));
   return {
     participants: listRolesInCards(cards.map(({ card }) => card)),
     messages: cards.map((seen, index): SequenceMessage => {

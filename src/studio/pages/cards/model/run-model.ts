@@ -16,6 +16,11 @@ export class RunModel extends RecordingBuilder {
   tornLineCount = 0;
   writerState: RecordWriterState = "unknown";
 
+  /** Whether the record contains a run or message cards. */
+  get isEmpty(): boolean {
+    return this.run === undefined && this.cardCount === 0;
+  }
+
   static fromRunData(data: CardRunData): RunModel {
     const model = new RunModel();
     if (data.run) model.add(data.run);

@@ -17,7 +17,7 @@ const QUIET_AFTER_MS = 15_000;
  */
 export function describeRunState(model: RunModel, isLive: boolean, nowMs: number): RunStateLabel {
   const torn = model.tornLineCount > 0 ? `, ${pluralize(model.tornLineCount, "line")} unreadable` : "";
-  if (!model.run && model.cardCount === 0)
+  if (model.isEmpty)
     return { kind: isLive ? "running" : "unknown", label: isLive ? "waiting for the run to start" : "empty" };
   const degraded = model.ends.some(({ recorder }) => recorder === "degraded") ? ", record incomplete" : "";
   if (model.endStatus) return { kind: model.endStatus, label: `${model.endStatus}${degraded}${torn}` };

@@ -8,14 +8,10 @@ import {
   type ScriptedSample,
   SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/scripted-samples.fixture.ts";
-import { type Delegation, buildSampleDelegationForests } from "./index.ts";
-import type { DelegatedTaskForest } from "./delegated-task-forest.ts";
+import { buildDelegations, type Delegation } from "./index.ts";
 
-function getSingleForest(script: ScriptedSample): DelegatedTaskForest {
-  const cards = createScriptedRecording([script]).cards;
-  const [forest] = buildSampleDelegationForests(cards);
-  if (!forest) throw new Error("The script has no card.");
-  return forest;
+function listRoots(script: ScriptedSample): Delegation[] {
+  return buildDelegations(createScriptedRecording([script]).cards);
 }
 
 /** Formats a delegation as text: task, reply, and subtasks. */
@@ -26,9 +22,7 @@ function summarizeDelegation(one: Delegation): unknown {
 
 describe("delegations", () => {
   it("form a tree with the tasks of the solver below that of the planner", () => {
-    const { roots, unassigned: loose } = getSingleForest(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE);
-    expect(loose).toEqual([]);
-    expect(roots.map(summarizeDelegation)).toEqual([
+    expect(listRoots(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE).map(summarizeDelegation)).toEqual([
       [
         "Janet's ducks lay 16 eggs per day...",
         "18",
@@ -47,7 +41,7 @@ describe("delegations", () => {
       one.reply?.content,
       one.subtasks.map(shape),
     ];
-    expect(buildSampleDelegationForests(bare).flatMap(({ roots }) => roots.map(shape))).toEqual([
+    expect(buildDelegations(bare).map(shape)).toEqual([
       [
         "Janet's ducks lay 16 eggs per day...",
         "18",
@@ -60,7 +54,7 @@ describe("delegations", () => {
   });
 
   it("separate parallel tasks with their queries", () => {
-    const [root] = getSingleForest(SCRIPTED_PARALLEL_TASKS_SAMPLE).roots;
+    const [root] = listRoots(SCRIPTED_PARALLEL_TASKS_SAMPLE);
     expect(root?.subtasks.map(summarizeDelegation)).toEqual([
       ["How many bolts of blue?", "2"],
       ["How many bolts of white?", "1", "Half of how many?", "2 bolts"],
@@ -70,12 +64,12 @@ describe("delegations", () => {
 
   it("do not treat notices and control cards as replies", () => {
     expect(
-      getSingleForest(SCRIPTED_TURN_LIMIT_SAMPLE).roots.map(({ reply, relatedCards: asides }) => [
+      listRoots(SCRIPTED_TURN_LIMIT_SAMPLE).map(({ reply, relatedCards: asides }) => [
         reply?.content,
         ...asides.map(({ content }) => content),
       ]),
     ).toEqual([["50000", "2 turns were not enough"]]);
-    const [root] = getSingleForest(SCRIPTED_TIMEOUT_SAMPLE).roots;
+    const [root] = listRoots(SCRIPTED_TIMEOUT_SAMPLE);
     expect(root?.relatedCards.map(({ content }) => content)).toEqual(["stop"]);
     expect(root?.subtasks.map(summarizeDelegation)).toEqual([
       ["How many sprints?", "Stopped before there was an answer", "stop"],
@@ -84,7 +78,7 @@ describe("delegations", () => {
 
   it("are open without a reply", () => {
     const cards = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards.slice(0, 4);
-    const [root] = buildSampleDelegationForests(cards).flatMap(({ roots }) => roots);
+    const [root] = buildDelegations(cards);
     expect(root?.reply).toBeUndefined();
     expect(root?.subtasks.map(({ reply }) => reply?.content)).toEqual(["9", undefined]);
   });
