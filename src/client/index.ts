@@ -28,5 +28,4 @@ export {
   requestToken,
   toRefusal,
 } from "./auth/oauth-requests.ts";
-export { parseAgentUrl } from "./card/discover-card.ts";
 export { parseGrpcAddress } from "./transport/parse-grpc-address.ts";
