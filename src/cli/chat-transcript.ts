@@ -1,4 +1,5 @@
-import { ArtifactContentTracker, type Part, type StreamResponse, type Task } from "../protocol/index.ts";
+import { type Part, type StreamResponse, type Task } from "../protocol/index.ts";
+import { LatestTaskArtifacts } from "./latest-task-artifacts.ts";
 import { formatFilePart } from "./render-protocol-objects.ts";
 import type { OutputStreams } from "./terminal-streams.ts";
 
@@ -8,7 +9,7 @@ import type { OutputStreams } from "./terminal-streams.ts";
  */
 export class ChatTranscript {
   readonly #streams: OutputStreams;
-  readonly #tracker = new ArtifactContentTracker();
+  readonly #artifacts = new LatestTaskArtifacts();
   #isLineOpen = false;
 
   constructor(streams: OutputStreams) {
@@ -18,7 +19,9 @@ export class ChatTranscript {
   writeEvent(event: StreamResponse): void {
     if ("message" in event) this.#writeBlock(event.message.parts);
     else if ("artifactUpdate" in event) {
-      const { parts, isContinuation } = this.#tracker.addUpdate(event.artifactUpdate);
+      const { parts, isContinuation } = this.#artifacts
+        .select(event.artifactUpdate.taskId)
+        .addUpdate(event.artifactUpdate);
       if (!isContinuation) this.#endLine();
       this.#writeParts(parts);
       if (event.artifactUpdate.lastChunk) this.#endLine();
@@ -26,14 +29,14 @@ export class ChatTranscript {
     else {
       // Some agents repeat the complete task at the end of a stream.
       for (const artifact of event.task.artifacts ?? [])
-        this.#writeBlock(this.#tracker.addUpdate({ artifact }).parts);
+        this.#writeBlock(this.#artifacts.select(event.task.id).addUpdate({ artifact }).parts);
       this.#writeBlock(event.task.status.message?.parts ?? []);
     }
   }
 
   /** Skips the content of a task that the user has seen in an earlier turn. */
   skipKnownContent(task: Task): void {
-    this.#tracker.addKnownArtifacts(task);
+    this.#artifacts.select(task.id).addKnownArtifacts(task);
   }
 
   endTurn({ id, contextId, status }: Pick<Task, "id" | "contextId" | "status">): void {

@@ -76,7 +76,9 @@ export function spawnColloquyForTest(
  */
 export async function runCliInTestProcess(
   args: readonly string[],
-  overrides: Partial<Pick<CliContext, "env" | "cwd" | "stdin" | "isInteractive" | "stdoutColumns">> = {},
+  overrides: Partial<
+    Pick<CliContext, "env" | "cwd" | "stdin" | "isInteractive" | "stdoutColumns" | "stderrColumns">
+  > = {},
 ): Promise<CliTestProcessResult> {
   const ended = { code: 0, out: "", err: "" };
   const streams = {

@@ -1,11 +1,13 @@
-import { ArtifactContentTracker } from "../protocol/index.ts";
+import { getEventTaskId } from "../protocol/index.ts";
 import type {
   ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
 } from "../protocol/index.ts";
 import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from "../protocol/index.ts";
 import type { AgentCard, Message, TaskState } from "../protocol/index.ts";
+import type { ArtifactContentTracker } from "../protocol/index.ts";
 import type { CliError } from "./cli-error.ts";
+import { LatestTaskArtifacts } from "./latest-task-artifacts.ts";
 import {
   isLastEvent,
   renderAgentCard,
@@ -38,7 +40,7 @@ export class OutputWriter {
   readonly format: OutputFormat;
   readonly #streams: RawOutputStreams;
   readonly #textWriter: TextWriter;
-  readonly #tracker = new ArtifactContentTracker();
+  readonly #artifacts = new LatestTaskArtifacts();
   readonly #jsonLines: boolean;
   readonly #verbose: boolean;
   /** Id of the task whose ids the output contains before its result. */
@@ -160,7 +162,7 @@ export class OutputWriter {
   writeFirstEventOfResumedTask(event: StreamResponse): void {
     if (this.format === "json" || !("task" in event)) return this.writeEvent(event);
     const { id, contextId, status } = event.task;
-    this.#tracker.addKnownArtifacts(event.task);
+    this.#artifacts.select(event.task.id).addKnownArtifacts(event.task);
     renderIds(this.#textWriter, { id, contextId, state: status.state });
     this.#endsWithIds = true;
   }
@@ -168,14 +170,15 @@ export class OutputWriter {
   /** Writes one stream event without delay. */
   writeEvent(event: StreamResponse): void {
     if (this.format === "json") return this.#streams.out(`${renderJson(event)}\n`);
-    renderEvent(this.#textWriter, event, this.#tracker, this.#getTextDetailOptions(false));
+    const artifacts = this.#selectArtifacts(event);
+    renderEvent(this.#textWriter, event, artifacts, this.#getTextDetailOptions(false));
     this.#endsWithIds = "task" in event || isLastEvent(event);
   }
 
   /** Writes the event of a push notification. */
   writeNotification(event: StreamResponse): void {
     if (this.format === "json") this.writeEvent(event);
-    else renderNotification(this.#textWriter, event, this.#tracker);
+    else renderNotification(this.#textWriter, event, this.#selectArtifacts(event));
   }
 
   /** Writes the user's own message in text format with `--verbose`. */
@@ -209,6 +212,10 @@ export class OutputWriter {
     if (this.format === "json") return this.#writeJsonDocument(problem);
     this.#writeNote(`error: ${problem.message} (${problem.code})`);
     if (problem.hint) this.writeHint(problem.hint);
+  }
+
+  #selectArtifacts(event: StreamResponse): ArtifactContentTracker {
+    return this.#artifacts.select(getEventTaskId(event));
   }
 
   #writeNote(line: string): void {

@@ -21,7 +21,8 @@ export class SendProgress {
     const { stderrColumns, streams } = this.#context;
     const text = stderrColumns === undefined ? undefined : describeProgress(event);
     if (text === undefined || stderrColumns === undefined) return;
-    streams.errReplacingLine(text.replaceAll(/\s+/g, " ").slice(0, stderrColumns - 1));
+    // Some terminals have an unknown width, which is 0.
+    streams.errReplacingLine(text.replaceAll(/\s+/g, " ").slice(0, (stderrColumns || 80) - 1));
     this.#isLineOpen = true;
   }
 

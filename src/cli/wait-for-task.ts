@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { A2AClient } from "../client/index.ts";
 import {
   A2AError,
+  getEventTaskState,
   isInterrupted,
   isTerminal,
   type StreamResponse,
@@ -37,14 +38,10 @@ export async function* yieldUntilTerminalOrInterrupted(
   let isFirst = known;
   for await (const event of stream) {
     yield event;
-    const state = "task" in event ? event.task.status.state : getStatusState(event);
+    const state = getEventTaskState(event);
     if (state !== undefined && isTerminalOrInterrupted(state) && !isFirst) return;
     isFirst = false;
   }
-}
-
-function getStatusState(event: StreamResponse): TaskState | undefined {
-  return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
 }
 
 /**

@@ -6,16 +6,7 @@
  */
 export const CLI_SPEC = { version: "0.2", revision: "2026-08-17", prefix: "A2ACLI_" } as const;
 
-/** `later` names the missing part of an unimplemented requirement. */
-export type CliStatus = "implemented" | { readonly later: string };
-
-export type CliRequirement = readonly [
-  id: string,
-  tier: 1 | 2 | 3,
-  section: string,
-  text: string,
-  status?: CliStatus,
-];
+export type CliRequirement = readonly [id: string, tier: 1 | 2 | 3, section: string, text: string];
 
 export const CLI_REQUIREMENTS: readonly CliRequirement[] = [
   [

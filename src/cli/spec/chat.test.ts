@@ -88,6 +88,29 @@ describe("a chat", () => {
     });
   });
 
+  it("shows an answer that is the same as the one before, as text and as a conversation", async () => {
+    for (const isInteractive of [false, true]) {
+      const { out } = await runCliExpectingSuccess(["chat", served.url], {
+        ...createPipedInput("hello", "hello"),
+        isInteractive,
+      });
+      expect(out.match(/You said: hello/g)).toHaveLength(2);
+    }
+  });
+
+  it("of a person reads like a conversation, and names the task after each turn", async () => {
+    const { out, err } = await runCliExpectingSuccess(["chat", served.url], {
+      ...createPipedInput("parts", "ask"),
+      isInteractive: true,
+    });
+    expect(out).toBe(
+      'All of it:\n{\n  "rows": 2\n}\n[hello.txt, text/plain, 5 bytes]\n[big.bin, application/zip, https://example.com/big.bin]\nWhich city?\n',
+    );
+    expect(err).toMatch(
+      /^> \(task \S+, context \S+: TASK_STATE_COMPLETED\)\n> \(task \S+, .*INPUT_REQUIRED\)$/m,
+    );
+  });
+
   it("of a pipe ends at a failed line, with its exit code", async () => {
     const overrides = createPipedInput("hello", "again");
     const { code, err } = await runCliInTestProcess(["chat", served.url, "--task-id", "unknown"], overrides);

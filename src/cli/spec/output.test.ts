@@ -74,6 +74,29 @@ describe("output about a task", () => {
   });
 });
 
+describe("send", () => {
+  it("prints the ids before the result, and the state once [OUT_001]", async () => {
+    const waiting = spawnColloquyForTest(["send", served.url, "wait"]);
+    const early = await waiting.waitForOutput("Context: ");
+    expect(early).toMatch(/^Task: \S+\nContext: /);
+    expect(waiting.child.exitCode).toBeNull();
+    waiting.child.kill("SIGINT");
+    const { code, out } = await waiting.result;
+    expect([code, out]).toEqual([130, expect.not.stringContaining("State")]);
+    for (const flags of [[], ["--stream"]]) {
+      const done = await runCliExpectingSuccess(["send", served.url, "hello", ...flags]);
+      expect(done.out.match(/TASK_STATE_COMPLETED/g)).toHaveLength(1);
+    }
+  });
+
+  it("shows its progress in one line if stderr is a terminal", async () => {
+    const { err, out } = await runCliInTestProcess(["send", served.url, "hello"], { stderrColumns: 20 });
+    expect(err).toContain("\rworking: Working…\u001b[K");
+    expect(err.endsWith("\r\u001b[K")).toBe(true);
+    expect(out).not.toContain("Working…");
+  });
+});
+
 describe("-o json", () => {
   it("writes one document per command, with the protocol's types [OUT_002]", async () => {
     expect(await runCliForJson(["send", served.url, "hello"])).toMatchObject({
