@@ -1,8 +1,9 @@
 import type { Task } from "../protocol/index.ts";
 import { AgentRun } from "./agent-run.ts";
+import type { Quota } from "../base/data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type EngineLimits, resolveEngineLimits, Quota } from "./engine-limits.ts";
+import { createCallerQuota, type EngineLimits, resolveEngineLimits } from "./engine-limits.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import { MessageAcceptor } from "./message-acceptor.ts";
 import { NO_OTHER_NODES, type NodeCooperation, type OtherNodes } from "./other-nodes.ts";
@@ -164,7 +165,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     clock,
     limits,
     requestWaitLimit,
-    streamQuota: new Quota({ unit: "open streams", option: "limits.streams", limit: limits.streams }),
+    streamQuota: createCallerQuota("limits.streams", "open streams", limits.streams),
     tasks,
     messageAcceptor,
     recovery,

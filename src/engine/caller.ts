@@ -53,11 +53,6 @@ export function getLimitHolderKey(caller: Caller): string {
   return getCallerKey(caller.choseTenant ? { ...caller, tenant: "" } : caller);
 }
 
-/** Returns how an error message names the holder of a share, from the key of the holder. */
-export function nameLimitHolder(key: string): string {
-  return key.startsWith("network:") ? "this remote address" : "this caller";
-}
-
 /** Returns a string that uniquely identifies a pair of tenant and principal. */
 export function getCallerKey({ tenant, principal }: Pick<Caller, "tenant" | "principal">): string {
   return `${tenant.length}:${tenant}${principal}`;

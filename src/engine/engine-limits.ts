@@ -1,6 +1,5 @@
 import { A2AError } from "../protocol/index.ts";
-import { FairShareLedger } from "../base/data-structures/index.ts";
-import { type Caller, getLimitHolderKey, nameLimitHolder } from "./caller.ts";
+import { Quota } from "../base/data-structures/index.ts";
 
 /**
  * Limits of one engine. A request that exceeds a limit is rejected with a `RESOURCE_EXHAUSTED` error,
@@ -67,76 +66,28 @@ export function createLimitError(description: string, limit: number | string, wh
   return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
 }
 
-/** A limit of all callers together, of which each caller has a fair share or a fixed maximum. */
-interface QuotaOptions {
-  /** What the quota counts, for error messages. */
-  readonly unit: string;
-  /** Name of the option that sets the limit, for example `limits.runs`. */
-  readonly option: string;
-  readonly limit: number;
-  /** Fixed maximum per caller instead of a share, which the option `${option}PerCaller` sets. */
-  readonly limitPerCaller?: number | undefined;
-}
-
-/** Limits one kind of resource, in total and for each caller (E14, E20). */
-export class Quota {
-  readonly #options: QuotaOptions;
-  /** The limit as text, because formatting a number takes several microseconds. */
-  readonly #limitText: string;
-  readonly #shares: FairShareLedger;
-
-  constructor(options: QuotaOptions) {
-    const { limit, limitPerCaller } = options;
-    this.#options = options;
-    this.#limitText = limit.toLocaleString("en");
-    this.#shares = new FairShareLedger(
-      limitPerCaller === undefined
-        ? { capacity: limit }
-        : { capacity: limit, ratioToFree: Infinity, maxPerHolder: limitPerCaller },
-    );
-  }
-
-  /** Amount that all callers together have reserved. */
-  get reserved(): number {
-    return this.#shares.reserved;
-  }
-
-  /**
-   * Throws `RESOURCE_EXHAUSTED` if the limit, or the share of the holder, has no room for the amount. `holder` is the key
-   * of a caller (`getLimitHolderKey`).
-   */
-  assertRoom(holder: string, amount: number, mayExceedShare: boolean = false): void {
-    const refusal = this.#shares.findRefusal(holder, amount);
-    if (refusal === undefined || (refusal === "share" && mayExceedShare)) return;
-    const { unit, option, limitPerCaller } = this.#options;
-    const isFixed = refusal === "share" && limitPerCaller !== undefined;
-    const name = `${unit} (${isFixed ? `${option}PerCaller` : option})`;
-    const limit = isFixed ? limitPerCaller : this.#limitText;
-    throw createLimitError(
-      name,
-      limit,
-      ` for ${refusal === "share" ? nameLimitHolder(holder) : "all callers"}`,
-    );
-  }
-
-  /** Reserves an amount without a check. */
-  reserve(holder: string, amount: number): void {
-    this.#shares.reserveUnchecked(holder, amount);
-  }
-
-  release(holder: string, amount: number): void {
-    this.#shares.release(holder, amount);
-  }
-
-  /** Reserves one unit, and returns the function that releases it, which is safe to repeat. Throws like `assertRoom`. */
-  acquire(caller: Caller): () => void {
-    const holder = getLimitHolderKey(caller);
-    this.assertRoom(holder, 1);
-    this.reserve(holder, 1);
-    let isHeld = true;
-    return () => {
-      if (isHeld) this.release(holder, 1);
-      isHeld = false;
-    };
-  }
+/**
+ * Creates the quota of an option, such as `limits.runs`, whose error names the option. The holders are callers
+ * (`getLimitHolderKey`). `unit` is what the quota counts. `limitPerCaller` is the value of the option `${option}PerCaller`.
+ */
+export function createCallerQuota(
+  option: string,
+  unit: string,
+  limit: number,
+  limitPerCaller?: number,
+): Quota {
+  // Formatting a number takes several microseconds.
+  const limitText = limit.toLocaleString("en");
+  return new Quota({
+    capacity: limit,
+    maxPerHolder: limitPerCaller,
+    createError: (refusal, holder) => {
+      if (refusal === "capacity")
+        return createLimitError(`${unit} (${option})`, limitText, " for all callers");
+      const whose = ` for ${holder.startsWith("network:") ? "this remote address" : "this caller"}`;
+      return limitPerCaller === undefined
+        ? createLimitError(`${unit} (${option})`, limitText, whose)
+        : createLimitError(`${unit} (${option}PerCaller)`, limitPerCaller, whose);
+    },
+  });
 }

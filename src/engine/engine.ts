@@ -19,7 +19,13 @@ import {
   type EngineParts,
   type EngineState,
 } from "./assemble-engine.ts";
-import { type Caller, selectListedContextIds, type ServiceParameters, type TaskScope } from "./caller.ts";
+import {
+  type Caller,
+  getLimitHolderKey,
+  selectListedContextIds,
+  type ServiceParameters,
+  type TaskScope,
+} from "./caller.ts";
 import type { Committer } from "./committer.ts";
 import { awaitTaskOfMessage, limitHistory, openMessageStream } from "./message-response.ts";
 import { listTasks } from "./list-tasks.ts";
@@ -212,7 +218,7 @@ export class Engine {
     caller: Caller,
     service: ServiceParameters = {},
   ): Promise<Subscription> {
-    let releaseStream = this.#parts.streamQuota.acquire(caller);
+    let releaseStream = this.#parts.streamQuota.acquire(getLimitHolderKey(caller));
     try {
       await NEXT_MICROTASK;
       const accepted = await this.#acceptMessage(request, caller, { ...service, isStreaming: true });
@@ -336,7 +342,7 @@ export class Engine {
         feed,
         this.#store,
         { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: feed.seq } : {}) },
-        this.#countReader(feed, this.#parts.streamQuota.acquire(caller)),
+        this.#countReader(feed, this.#parts.streamQuota.acquire(getLimitHolderKey(caller))),
       );
     } finally {
       feed.release();

@@ -1,8 +1,11 @@
 import { expect, it } from "vitest";
-import { Quota } from "./engine-limits.ts";
+import type { Quota } from "../base/data-structures/index.ts";
+import { type Caller, getLimitHolderKey } from "./caller.ts";
+import { createCallerQuota } from "./engine-limits.ts";
 
 const createStreamQuota = (limit: number): Quota =>
-  new Quota({ unit: "open streams", option: "limits.streams", limit });
+  createCallerQuota("limits.streams", "open streams", limit);
+const acquire = (quota: Quota, caller: Caller): (() => void) => quota.acquire(getLimitHolderKey(caller));
 const alice = { tenant: "", principal: "alice" };
 const bob = { tenant: "", principal: "bob" };
 
@@ -11,7 +14,7 @@ it("a caller who opens every stream that it can get leaves room for other caller
   const acquireAll = (caller: typeof alice): number => {
     for (let count = 0; ; count++) {
       try {
-        quota.acquire(caller);
+        acquire(quota, caller);
       } catch {
         return count;
       }
@@ -19,7 +22,7 @@ it("a caller who opens every stream that it can get leaves room for other caller
   };
   expect(acquireAll(alice)).toBe(6);
   expect(acquireAll(bob)).toBe(3);
-  expect(() => quota.acquire(alice)).toThrow(
+  expect(() => acquire(quota, alice)).toThrow(
     expect.objectContaining({
       reason: "RESOURCE_EXHAUSTED",
       retryAfter: 1,
@@ -30,19 +33,19 @@ it("a caller who opens every stream that it can get leaves room for other caller
 
 it("a stream is released once, even if it is closed twice", () => {
   const quota = createStreamQuota(2);
-  const release = quota.acquire(alice);
+  const release = acquire(quota, alice);
   release();
   release();
-  quota.acquire(alice);
-  quota.acquire(bob);
-  expect(() => quota.acquire({ tenant: "", principal: "carol" })).toThrow(/^The limit of 2 open streams/);
+  acquire(quota, alice);
+  acquire(quota, bob);
+  expect(() => acquire(quota, { tenant: "", principal: "carol" })).toThrow(/^The limit of 2 open streams/);
 });
 
 it("anonymous callers of different networks have separate shares", () => {
   const quota = createStreamQuota(4);
   const first = { tenant: "", principal: "", anonymousNetwork: "192.0.2.1" };
-  quota.acquire(first);
-  quota.acquire(first);
-  expect(() => quota.acquire(first)).toThrow(/for this remote address/);
-  quota.acquire({ ...first, anonymousNetwork: "192.0.2.2" });
+  acquire(quota, first);
+  acquire(quota, first);
+  expect(() => acquire(quota, first)).toThrow(/for this remote address/);
+  acquire(quota, { ...first, anonymousNetwork: "192.0.2.2" });
 });

@@ -1,3 +1,4 @@
+import type { Quota } from "../base/data-structures/index.ts";
 import type { Message } from "../protocol/index.ts";
 import { type Caller, getLimitHolderKey, type TaskScope } from "./caller.ts";
 import { measureRequestSize } from "./log-events.ts";
@@ -8,7 +9,7 @@ import {
   type TurnRestartData,
 } from "./turn-restart-data.ts";
 import { Turn, type TurnAttempt, type TurnDependencies, type TurnRequest } from "./turn.ts";
-import { type EngineLimits, Quota } from "./engine-limits.ts";
+import { createCallerQuota, type EngineLimits } from "./engine-limits.ts";
 
 /** Creates turns of new messages, and of messages that an earlier server process has accepted. */
 export class TurnFactory {
@@ -80,17 +81,12 @@ export class TurnAdmission {
   constructor(limits: Pick<EngineLimits, "runs" | "runsPerCaller" | "unfinishedMessageBytes">) {
     const { runs, runsPerCaller, unfinishedMessageBytes } = limits;
     this.#limit = runs;
-    this.#runs = new Quota({
-      unit: "running agents",
-      option: "limits.runs",
-      limit: runs,
-      limitPerCaller: runsPerCaller,
-    });
-    this.#messageBytes = new Quota({
-      unit: "bytes of unfinished messages",
-      option: "limits.unfinishedMessageBytes",
-      limit: unfinishedMessageBytes,
-    });
+    this.#runs = createCallerQuota("limits.runs", "running agents", runs, runsPerCaller);
+    this.#messageBytes = createCallerQuota(
+      "limits.unfinishedMessageBytes",
+      "bytes of unfinished messages",
+      unfinishedMessageBytes,
+    );
   }
 
   /** Number of admitted turns. */
@@ -129,8 +125,8 @@ export class TurnAdmission {
       if (!mayUseReserve) this.#runs.assertRoom(holder, 1, mayExceedShare);
       this.#messageBytes.assertRoom(holder, bytes, mayExceedShare);
     }
-    this.#runs.reserve(holder, 1);
-    this.#messageBytes.reserve(holder, bytes);
+    this.#runs.reserveUnchecked(holder, 1);
+    this.#messageBytes.reserveUnchecked(holder, bytes);
     let isAdmitted = true;
     return () => {
       if (!isAdmitted) return;

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import { UnstreamedRequest } from "./read-node-body-text.ts";
-import { FairShareLedger } from "../base/data-structures/index.ts";
+import { Quota } from "../base/data-structures/index.ts";
 import { getAddressHolderKey } from "./remote-address.ts";
 
 /** Times in milliseconds after which the listener closes a connection. */
@@ -63,7 +63,7 @@ export function createConnectionGuard(
   maxConnections: number,
   refuse: (socket: Socket) => void,
 ): (socket: Socket) => void {
-  const shares = new FairShareLedger({ capacity: maxConnections });
+  const shares = new Quota({ capacity: maxConnections });
   return (socket) => {
     const holder = getAddressHolderKey(socket.remoteAddress);
     if (shares.reserve(holder, 1) === undefined) socket.once("close", () => shares.release(holder, 1));

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as fc from "fast-check";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { FairShareLedger } from "../base/data-structures/index.ts";
+import { Quota } from "../base/data-structures/index.ts";
 import type { Agent, AgentEvent, Run } from "../engine/index.ts";
 import { getText } from "../protocol/index.ts";
 import {
@@ -180,7 +180,7 @@ class BooksTest {
 }
 
 it("all shares are free again after requests of all kinds have ended in any way", async () => {
-  const reserve = vi.spyOn(FairShareLedger.prototype, "reserveUnchecked");
+  const reserve = vi.spyOn(Quota.prototype, "reserveUnchecked");
   onTestFinished(() => reserve.mockRestore());
   await fc.assert(
     fc.asyncProperty(fc.array(attackArbitrary, { minLength: 1, maxLength: 30 }), async (attacks) => {
@@ -192,7 +192,7 @@ it("all shares are free again after requests of all kinds have ended in any way"
         test.agent.finish.resolve();
         await vi.waitFor(
           () => {
-            const ledgers = new Set(reserve.mock.contexts as FairShareLedger[]);
+            const ledgers = new Set(reserve.mock.contexts as Quota[]);
             expect([...ledgers].map(({ reserved }) => reserved)).toEqual([...ledgers].map(() => 0));
           },
           { timeout: 30_000, interval: 5 },

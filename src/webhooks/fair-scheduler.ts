@@ -1,4 +1,4 @@
-import { FairShareLedger } from "../base/data-structures/index.ts";
+import { Quota } from "../base/data-structures/index.ts";
 import { systemClock, type Clock } from "../engine/index.ts";
 
 /** Options for `FairScheduler`. */
@@ -31,15 +31,14 @@ const MIN_DELAY_MS = 20;
 
 /**
  * Schedules items, and limits the number of concurrent items. Each item has an owner and a key. Owners take turns, and
- * within an owner, keys take turns. Each owner has a fair share of the slots (`FairShareLedger`), so that a single owner
+ * within an owner, keys take turns. Each owner has a fair share of the slots (`Quota`), so that a single owner
  * cannot delay other owners. If the keys are host names, a slow host also cannot delay other hosts.
  */
 export class FairScheduler<T> {
   readonly #options: FairSchedulerOptions;
-  readonly #maxPerKey: number;
-  readonly #slots: FairShareLedger;
+  readonly #slots: Quota;
+  readonly #slotsOfKeys: Quota;
   readonly #queues = new Map<string, OwnerQueue<T>>();
-  readonly #runningByKey = new Map<string, number>();
   #eligibleOwners: OwnerQueue<T>[] = [];
   /** Owners that use up their share of the slots. */
   readonly #ownersWithoutShare = new Set<OwnerQueue<T>>();
@@ -52,8 +51,8 @@ export class FairScheduler<T> {
 
   constructor(options: FairSchedulerOptions) {
     this.#options = options;
-    this.#maxPerKey = options.maxPerKey ?? Infinity;
-    this.#slots = new FairShareLedger({ capacity: options.maxConcurrent });
+    this.#slots = new Quota({ capacity: options.maxConcurrent });
+    this.#slotsOfKeys = new Quota({ capacity: Infinity, maxPerHolder: options.maxPerKey ?? Infinity });
   }
 
   /** Appends an item to the queue of its owner and key. */
@@ -89,9 +88,7 @@ export class FairScheduler<T> {
   /** Releases one slot of an owner and a key, so that another item can start. */
   release(owner: string, key: string): void {
     this.#slots.release(owner, 1);
-    const running = (this.#runningByKey.get(key) ?? 0) - 1;
-    if (running > 0) this.#runningByKey.set(key, running);
-    else this.#runningByKey.delete(key);
+    this.#slotsOfKeys.release(key, 1);
     this.#unblockKey(key);
     for (const queue of this.#ownersWithoutShare) this.#markOwnerEligible(queue);
     this.#ownersWithoutShare.clear();
@@ -132,14 +129,14 @@ export class FairScheduler<T> {
       if (queue.itemsByKey.size === 0) this.#queues.delete(queue.owner);
       else if (queue.eligibleKeys.length > 0) this.#markOwnerEligible(queue);
       this.#slots.reserveUnchecked(queue.owner, 1);
-      this.#runningByKey.set(key, (this.#runningByKey.get(key) ?? 0) + 1);
+      this.#slotsOfKeys.reserveUnchecked(key, 1);
       return item;
     }
     return undefined;
   }
 
   #mayKeyStart(queue: OwnerQueue<T>, key: string): boolean {
-    const isAtLimit = (this.#runningByKey.get(key) ?? 0) >= this.#maxPerKey;
+    const isAtLimit = this.#slotsOfKeys.findRefusal(key, 1) !== undefined;
     if (!isAtLimit && !this.#delayedKeys.has(key)) {
       const delayMs = this.#options.findKeyDelay?.(key) ?? 0;
       if (delayMs <= 0 || this.#areDelaysCanceled) return true;

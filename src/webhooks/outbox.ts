@@ -1,4 +1,4 @@
-import { FairShareLedger } from "../base/data-structures/index.ts";
+import { Quota } from "../base/data-structures/index.ts";
 import {
   getTaskKey,
   type TaskScope,
@@ -114,7 +114,7 @@ export class Outbox implements PushOutbox {
   readonly #maxTasks: number;
   readonly #tasks = new Map<string, ClaimedTaskWebhooks>();
   /** Places of the claimed tasks, by owner. */
-  readonly #places: FairShareLedger;
+  readonly #places: Quota;
   readonly #claims = new Map<string, RunningClaim>();
   /** Reads of the store that claim webhooks. */
   readonly #runningReads = new Set<Promise<unknown>>();
@@ -161,7 +161,7 @@ export class Outbox implements PushOutbox {
     this.#retryPolicy = resolveRetryPolicy(options.retry);
     this.#slots = new DeliverySlots(this.limits, clock, () => this.#startReadyDeliveries());
     this.#maxTasks = maxTasks;
-    this.#places = new FairShareLedger({ capacity: maxTasks });
+    this.#places = new Quota({ capacity: maxTasks });
     this.#timeOffset = clock.now() - clock.monotonic();
   }
 

@@ -10,7 +10,7 @@ import {
   type SendMessageRequest,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
-import { FairShareLedger } from "../base/data-structures/index.ts";
+import { Quota } from "../base/data-structures/index.ts";
 import {
   getCallerKey,
   type Caller,
@@ -66,7 +66,7 @@ class WebhookConfigOperations implements PushConfigOperations {
   readonly #agentId: string;
   readonly #generateId: IdGenerator;
   /** Numbers of registrations that are not stored yet, by task and by scope. */
-  readonly #registering = new FairShareLedger({ capacity: Infinity });
+  readonly #registering = new Quota({ capacity: Infinity });
 
   constructor(context: PushConfigOptions, agentId: string, generateId: IdGenerator) {
     this.#context = context;

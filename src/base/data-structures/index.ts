@@ -2,7 +2,7 @@
  * General-purpose data structures. The folder `data-structures` imports no other folder, and every folder
  * may import `data-structures`.
  */
-export { FairShareLedger, type FairShareLedgerOptions, type FairShareRefusal } from "./fair-share-ledger.ts";
+export { Quota, type QuotaRefusal } from "./quota.ts";
 export { FairTurnQueue } from "./fair-turn-queue.ts";
 export { TokenBuckets, type TokenBucketsOptions } from "./token-buckets.ts";
 export { SwapRemoveSet, type SwapRemoveSetItem } from "./swap-remove-set.ts";

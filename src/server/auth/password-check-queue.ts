@@ -1,4 +1,4 @@
-import { FairShareLedger, LruCache } from "../../base/data-structures/index.ts";
+import { Quota, LruCache } from "../../base/data-structures/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 
@@ -25,7 +25,7 @@ interface WaitingCheck {
  */
 export class PasswordCheckQueue {
   readonly #penalties: WrongPasswordPenalties;
-  readonly #places = new FairShareLedger({ capacity: MAX_PENDING_CHECKS });
+  readonly #places = new Quota({ capacity: MAX_PENDING_CHECKS });
   /** Results of the checks that run or wait, by address and credentials. */
   readonly #pendingChecks = new Map<string, Promise<boolean>>();
   readonly #runningHolders = new Set<string>();

@@ -1,4 +1,4 @@
-import type { FairShareLedger, FairShareRefusal } from "../../base/data-structures/index.ts";
+import { Quota } from "../../base/data-structures/index.ts";
 import type { Caller } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ByteAccount } from "../byte-ledger/byte-ledger.ts";
@@ -9,11 +9,18 @@ import type { ByteAccount } from "../byte-ledger/byte-ledger.ts";
  */
 const UNREAD_REQUEST_BYTES = 32 * 1024;
 
-/** The calls that all clients of a gRPC listener have open. */
-export interface OpenCalls {
-  readonly shares: FairShareLedger;
-  /** Capacity of `shares`, the option `calls`. */
-  readonly maxCalls: number;
+/** Creates the quota of the calls that all clients of a gRPC listener have open. `maxCalls` is the option `calls`. */
+export function createCallQuota(maxCalls: number): Quota {
+  return new Quota({
+    capacity: maxCalls,
+    createError: (refusal, holder) => {
+      const ofHolder = holder.startsWith("caller ") ? "This caller has" : "This remote address has";
+      const whose = refusal === "capacity" ? "All clients have" : ofHolder;
+      const limit = maxCalls.toLocaleString("en");
+      const text = `${whose} too many open gRPC calls ("grpc.calls" of listen is ${limit}, shared fairly); end some calls, and try again in a second.`;
+      return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
+    },
+  });
 }
 
 /**
@@ -22,20 +29,17 @@ export interface OpenCalls {
  */
 export class GrpcCallAccount {
   readonly byteAccount: ByteAccount;
-  readonly #openCalls: OpenCalls;
-  #callHolder: string | undefined;
+  readonly #openCalls: Quota;
+  #releaseCall: () => void = () => {};
 
-  constructor(byteAccount: ByteAccount, openCalls: OpenCalls) {
+  constructor(byteAccount: ByteAccount, openCalls: Quota) {
     this.byteAccount = byteAccount;
     this.#openCalls = openCalls;
   }
 
   /** Starts to account for the call, before anything else happens. */
   open(): void {
-    const { holderKey } = this.byteAccount;
-    const refusal = this.#openCalls.shares.reserve(holderKey, 1);
-    if (refusal !== undefined) throw this.#createRefusal(refusal);
-    this.#callHolder = holderKey;
+    this.#releaseCall = this.#openCalls.acquire(this.byteAccount.holderKey);
     this.byteAccount.reserveBodyBytes(UNREAD_REQUEST_BYTES);
   }
 
@@ -57,19 +61,5 @@ export class GrpcCallAccount {
   close(): void {
     this.#releaseCall();
     this.byteAccount.close();
-  }
-
-  #releaseCall(): void {
-    if (this.#callHolder !== undefined) this.#openCalls.shares.release(this.#callHolder, 1);
-    this.#callHolder = undefined;
-  }
-
-  #createRefusal(refusal: FairShareRefusal): A2AError {
-    const { caller } = this.byteAccount.holder;
-    const whose =
-      refusal === "capacity" ? "All clients have" : caller ? "This caller has" : "This remote address has";
-    const limit = this.#openCalls.maxCalls.toLocaleString("en");
-    const text = `${whose} too many open gRPC calls ("grpc.calls" of listen is ${limit}, shared fairly); end some calls, and try again in a second.`;
-    return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
   }
 }

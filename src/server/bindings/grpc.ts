@@ -1,6 +1,6 @@
 import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import { FairTurnQueue, FairShareLedger } from "../../base/data-structures/index.ts";
+import { FairTurnQueue, type Quota } from "../../base/data-structures/index.ts";
 import type { Caller, Subscription } from "../../engine/index.ts";
 import type {
   GrpcResponseOrFailure,
@@ -21,7 +21,7 @@ import { authenticateCaller } from "../auth/authenticator.ts";
 import { createConnectionGuard } from "../guarded-http-server.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
 import { buildErrorHeaders } from "./request-pipeline.ts";
-import { GrpcCallAccount, type OpenCalls } from "./grpc-call-account.ts";
+import { createCallQuota, GrpcCallAccount } from "./grpc-call-account.ts";
 import { decodeRequest, GrpcRequest, negotiateCallVersion } from "./grpc-request.ts";
 import { createStreamInterruptedError, SERVER_CLOSED_STREAM } from "./event-stream.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
@@ -193,14 +193,14 @@ interface CallProgress {
 class GrpcCallDispatcher {
   readonly #context: RouterContext;
   readonly #httpServer: HttpServerInfo;
-  readonly #openCalls: OpenCalls;
+  readonly #openCalls: Quota;
   readonly #openSubscriptions = new Set<Subscription>();
   readonly #eventEncoders = new Map<ProtoDialect, EventEncoder<Uint8Array>>();
 
   constructor(context: RouterContext, httpServer: HttpServerInfo, maxCalls: number) {
     this.#context = context;
     this.#httpServer = httpServer;
-    this.#openCalls = { shares: new FairShareLedger({ capacity: maxCalls }), maxCalls };
+    this.#openCalls = createCallQuota(maxCalls);
   }
 
   closeStreams(): void {

@@ -1,4 +1,4 @@
-import { FairShareLedger, LruCache } from "../../base/data-structures/index.ts";
+import { Quota, LruCache } from "../../base/data-structures/index.ts";
 import { getLimitHolderKey, type Caller } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
@@ -17,47 +17,27 @@ interface RequestOfAddress {
 /**
  * Accounts for the bytes of request bodies and responses that the server holds in memory, by holder. A holder is an
  * authenticated caller, or the remote address of a request without an authenticated caller. The share of each holder
- * shrinks while more holders are active (`FairShareLedger`).
+ * shrinks while more holders are active.
  */
-export class ByteLedger {
+export class ByteLedger extends Quota {
   /** Number of bytes that all holders together can reserve, the option `limits.bufferedBytes`. */
   readonly capacity: number;
-  readonly #shares: FairShareLedger;
   readonly #knownTaskSizes = new LruCache<number>(MAX_KNOWN_TASKS);
 
   constructor(capacity: number) {
-    this.capacity = capacity;
     // A single holder gets a fifth. Until the next garbage collection, an encoded text needs about three times its size.
-    this.#shares = new FairShareLedger({ capacity, ratioToFree: 1 / 4 });
-  }
-
-  /** Number of bytes that all holders together have reserved. */
-  get reserved(): number {
-    return this.#shares.reserved;
+    super({ capacity, ratioToFree: 1 / 4 });
+    this.capacity = capacity;
   }
 
   openAccount(request: RequestOfAddress): ByteAccount {
     return new ByteAccount(this, request);
   }
 
-  /** Reserves bytes for a holder and returns true, or returns false if the holder's share is used up. */
-  tryReserve(holder: string, bytes: number): boolean {
-    return this.#shares.reserve(holder, bytes) === undefined;
-  }
-
-  /** Reserves bytes that the server already holds, even beyond the holder's share. */
-  reserveUnchecked(holder: string, bytes: number): void {
-    this.#shares.reserveUnchecked(holder, bytes);
-  }
-
-  release(holder: string, bytes: number): void {
-    this.#shares.release(holder, bytes);
-  }
-
-  /** Returns whether `tryReserve` would succeed for a task that the holder has read before. */
+  /** Returns whether `reserve` would succeed for a task that the holder has read before. */
   hasRoomForKnownTask(holder: string, taskId: string): boolean {
     const size = this.#knownTaskSizes.get(`${holder} ${taskId}`);
-    return size === undefined || this.#shares.findRefusal(holder, size) === undefined;
+    return size === undefined || this.findRefusal(holder, size) === undefined;
   }
 
   /**
@@ -195,7 +175,7 @@ export class ByteAccount {
   }
 
   #tryReserve(bytes: number): boolean {
-    return this.#ledger.tryReserve(this.holderKey, bytes);
+    return this.#ledger.reserve(this.holderKey, bytes) === undefined;
   }
 
   #release(bytes: number): void {

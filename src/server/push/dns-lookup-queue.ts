@@ -1,4 +1,4 @@
-import { Deferred, FairShareLedger } from "../../base/data-structures/index.ts";
+import { Deferred, Quota } from "../../base/data-structures/index.ts";
 import { systemClock, type Clock } from "../../engine/index.ts";
 import { FairScheduler } from "../../webhooks/index.ts";
 import { A2AError } from "../../protocol/index.ts";
@@ -28,6 +28,7 @@ interface DnsLookupQueueOptions {
 interface PendingDnsLookup {
   readonly owner: string;
   readonly hostname: string;
+  readonly releasePlace: () => void;
   readonly result: Deferred<readonly string[]>;
   /** Time when the last caller stops waiting for the DNS lookup. */
   expiresAt: number;
@@ -43,8 +44,7 @@ export class DnsLookupQueue {
   readonly #resolve: HostResolver;
   readonly #clock: Clock;
   readonly #timeoutMs: number;
-  readonly #maxPending: number;
-  readonly #places: FairShareLedger;
+  readonly #places: Quota;
   readonly #pending = new Map<string, PendingDnsLookup>();
   readonly #scheduler: FairScheduler<PendingDnsLookup>;
 
@@ -58,8 +58,10 @@ export class DnsLookupQueue {
     this.#resolve = resolve;
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
-    this.#maxPending = maxPending;
-    this.#places = new FairShareLedger({ capacity: maxPending });
+    this.#places = new Quota({
+      capacity: maxPending,
+      createError: (refusal) => createTooManyLookupsError(refusal, maxPending),
+    });
     this.#scheduler = new FairScheduler({ maxConcurrent });
   }
 
@@ -76,9 +78,8 @@ export class DnsLookupQueue {
   }
 
   #addLookup(hostname: string, owner: string): PendingDnsLookup {
-    const refusal = this.#places.reserve(owner, 1);
-    if (refusal !== undefined) throw createTooManyLookupsError(refusal, this.#maxPending);
-    const lookup = { owner, hostname, result: new Deferred<readonly string[]>(), expiresAt: 0 };
+    const releasePlace = this.#places.acquire(owner);
+    const lookup = { owner, hostname, releasePlace, result: new Deferred<readonly string[]>(), expiresAt: 0 };
     // Each caller of `resolve` reports the rejection, unless the caller has stopped waiting.
     lookup.result.promise.catch(() => {});
     this.#pending.set(getLookupKey(owner, hostname), lookup);
@@ -111,9 +112,9 @@ export class DnsLookupQueue {
     this.#startNext();
   }
 
-  #endLookup({ owner, hostname }: PendingDnsLookup): void {
+  #endLookup({ owner, hostname, releasePlace }: PendingDnsLookup): void {
     this.#pending.delete(getLookupKey(owner, hostname));
-    this.#places.release(owner, 1);
+    releasePlace();
     this.#scheduler.release(owner, hostname);
   }
 }
