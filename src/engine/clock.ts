@@ -1,3 +1,5 @@
+import { Deferred } from "../base/data-structures/index.ts";
+
 /**
  * Source of time for the engine and the server. Tests replace the system clock with a fake clock. Other files
  * of `engine/` and `server/` must not read the time of the process directly (`test/house/clock-use.test.ts`).
@@ -35,6 +37,17 @@ export const systemClock: Clock = {
     else setTimeout(callback, 0);
   },
 };
+
+/** Resolves once `end` has settled, or after `ms` milliseconds. Rejects like `end`. */
+export async function waitAtMost(end: Promise<unknown> | undefined, ms: number, clock: Clock): Promise<void> {
+  const timeout = new Deferred();
+  const cancelTimer = clock.schedule(ms, () => timeout.resolve());
+  try {
+    await Promise.race([end, timeout.promise]);
+  } finally {
+    cancelTimer();
+  }
+}
 
 let lastFormattedTimestamp = { ms: Number.NaN, text: "" };
 

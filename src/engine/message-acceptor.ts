@@ -1,5 +1,6 @@
 import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
-import { Deferred } from "../base/data-structures/index.ts";
+import { Deferred, SlotReuseMap } from "../base/data-structures/index.ts";
+import { getCallerKey } from "./caller.ts";
 import { type ReplaceableAgent, toStoredMessage } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
 import { measureRequestSize } from "./log-events.ts";
@@ -15,12 +16,7 @@ import type { Acceptance, OtherNodes } from "./other-nodes.ts";
 import type { InboundMessage, MessageAcceptResult, TurnProgress } from "./task-feed.ts";
 import type { ActiveTask } from "./active-task.ts";
 import type { TaskRegistry } from "./task-registry.ts";
-import {
-  findUserMessageInEvent,
-  findUserMessageInHistory,
-  InFlightMessageRegistry,
-  isSameMessage,
-} from "./repeated-messages.ts";
+import { findUserMessageInEvent, findUserMessageInHistory, isSameMessage } from "./repeated-messages.ts";
 import { type RequestWaitLimit, assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { StoredMessage, TaskStore } from "./task-store.ts";
 import type { TurnFactory } from "./turn-factory.ts";
@@ -55,11 +51,11 @@ interface InFlightMessage {
  */
 export class MessageAcceptor {
   readonly #context: MessageAcceptorDependencies;
-  readonly #inFlightMessages: InFlightMessageRegistry<InFlightMessage>;
+  /** The uncommitted messages of all callers. */
+  readonly #inFlightMessages = new SlotReuseMap<InFlightMessage>();
 
   constructor(context: MessageAcceptorDependencies) {
     this.#context = context;
-    this.#inFlightMessages = new InFlightMessageRegistry(2 * context.limits.runs);
   }
 
   /** Accepts a message. `inbound.scope` must be the caller's scope. Throws if the id belongs to another message. */
@@ -67,16 +63,17 @@ export class MessageAcceptor {
     if (!this.#context.deduplicateMessages)
       return this.#limitWait(inbound, this.#continueOrCreateTask(inbound));
     const { message } = inbound.request;
-    const inFlightMessages = this.#inFlightMessages.getOrCreate(inbound.scope);
-    const earlier = inFlightMessages.get(message.messageId);
+    const { messageId } = message;
+    const key = `${messageId.length}:${messageId}${getCallerKey(inbound.scope)}`;
+    const earlier = this.#inFlightMessages.get(key);
     if (earlier) {
       if (!isSameMessage(message, earlier.message)) throw createDuplicateMessageIdError(message);
       return this.#limitWait(inbound, retainFeed(earlier.acceptance));
     }
     const acceptance = this.#accept(inbound);
     const entry = { message, acceptance };
-    inFlightMessages.insertNew(message.messageId, entry);
-    const removeEntry = (): void => inFlightMessages.deleteIfValue(message.messageId, entry);
+    this.#inFlightMessages.insertNew(key, entry);
+    const removeEntry = (): void => this.#inFlightMessages.deleteIfValue(key, entry);
     const removeOnceDurable = (accepted: MessageAcceptResult): void => {
       if ("turn" in accepted) accepted.turn.durableSeq.onSettled(removeEntry);
       else removeEntry();

@@ -1,6 +1,5 @@
-import { Deferred } from "../base/data-structures/index.ts";
 import { LogEvent, type Task } from "../protocol/index.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, waitAtMost } from "./clock.ts";
 import {
   computeSubscriptionLogRange,
   createSingleEventSubscription,
@@ -135,17 +134,7 @@ async function awaitStartOfQueuedTurn(feed: TaskFeed, turn: TurnProgress, clock:
     waitEndsAt ??= clock.monotonic() + WAIT_WITHIN_TURN_MS;
     const remainingMs = waitEndsAt - clock.monotonic();
     if (remainingMs <= 0) return false;
-    await untilChangeOrTimeout(change, remainingMs, clock);
-  }
-}
-
-async function untilChangeOrTimeout(change: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
-  const timeout = new Deferred();
-  const cancelTimer = clock.schedule(ms, () => timeout.resolve());
-  try {
-    await Promise.race([change, timeout.promise]);
-  } finally {
-    cancelTimer();
+    await waitAtMost(change, remainingMs, clock);
   }
 }
 

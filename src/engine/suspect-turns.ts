@@ -1,5 +1,5 @@
 import { getTaskKey, type TaskScope } from "./caller.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, waitAtMost } from "./clock.ts";
 import type { ClaimedTask } from "./task-store.ts";
 import { countFailedAttempts, excuseAttempt } from "./turn-restart-data.ts";
 
@@ -95,7 +95,7 @@ export class SuspectTurnQueue {
       ? Math.min(LONE_RUN_MS * 2 ** (first.turn.outlivedRuns ?? 0), MAX_LONE_RUN_MS)
       : GROUP_RUN_MS;
     const ends = await this.#start(group.map((task) => toGroupMember(task, group.length)));
-    void this.#waitAtMost(Promise.all(ends), runMs).then(() => this.#startNextGroup());
+    void waitAtMost(Promise.all(ends), runMs, this.#clock).then(() => this.#startNextGroup());
   }
 
   /**
@@ -116,15 +116,6 @@ export class SuspectTurnQueue {
     const group = tasks.slice(0, maxSize);
     for (const { scope, taskId } of group) this.#waiting.delete(getTaskKey(scope, taskId));
     return group;
-  }
-
-  async #waitAtMost(end: Promise<unknown>, ms: number): Promise<void> {
-    let cancelTimer: (() => void) | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      cancelTimer = this.#clock.schedule(ms, resolve);
-    });
-    await Promise.race([end, timeout]);
-    cancelTimer?.();
   }
 }
 
