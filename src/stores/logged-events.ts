@@ -1,4 +1,5 @@
 import { countUtf8Bytes } from "../base/data-structures/index.ts";
+import type { TaskStore } from "../engine/index.ts";
 import { A2AError, fold, isEventRefusal, LogEvent, type Task } from "../protocol/index.ts";
 
 /** A stored row of the log, which contains the events of one append. */
@@ -8,6 +9,9 @@ export interface LogLines {
   /** Events as JSON lines. */
   readonly lines: string;
 }
+
+/** The number of events and bytes of JSON with which a page of events ends. */
+export type EventPageLimit = Parameters<TaskStore["readEvents"]>[3];
 
 /** Yields the events after the sequence number `after`, in order. The rows may contain earlier events. */
 export function* iterateLoggedEvents(rows: Iterable<LogLines>, after: number): Generator<LogEvent> {
@@ -43,11 +47,7 @@ export function foldLoggedEvents(task: Task | undefined, events: Iterable<LogEve
  * Returns the first of the events, which follow the sequence number `after`, up to a limit. Returns no events if the
  * store has deleted the event after `after`.
  */
-export function takeEventPage(
-  events: Iterable<LogEvent>,
-  after: number,
-  limit: { readonly events: number; readonly maxBytes: number },
-): LogEvent[] {
+export function takeEventPage(events: Iterable<LogEvent>, after: number, limit: EventPageLimit): LogEvent[] {
   const page: LogEvent[] = [];
   let bytes = 0;
   for (const event of events) {

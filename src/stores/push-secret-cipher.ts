@@ -66,6 +66,14 @@ export class PushSecretCipher {
     this.#keySource = keySource;
   }
 
+  /** Creates a cipher with the keys of an option, which can be a function. */
+  static async create(
+    option: PushSecretKeysOption | undefined,
+    keySource: string,
+  ): Promise<PushSecretCipher> {
+    return new PushSecretCipher(typeof option === "function" ? await option() : option, keySource);
+  }
+
   /** Throws `UNSUPPORTED_OPERATION` if the cipher has no key. */
   assertCanEncrypt(): void {
     this.#requireCurrentKey();

@@ -5,6 +5,11 @@ export function getScopeKey({ tenant, principal, agent }: TaskScope): string {
   return `${tenant.length}:${principal.length}:${tenant}${principal}${agent}`;
 }
 
+/** Returns a string that is different for every task. */
+export function getTaskKey(scope: TaskScope, taskId: string): string {
+  return `${taskId} ${getScopeKey(scope)}`;
+}
+
 export function isSameScope(a: TaskScope, b: TaskScope): boolean {
   return a.principal === b.principal && a.tenant === b.tenant && a.agent === b.agent;
 }

@@ -115,11 +115,8 @@ export class DurableObjectStore implements ServerStore {
 
   async open(): Promise<void> {
     if (this.#tables) return;
-    const { pushSecretKeys: keys } = this.#options;
-    const cipher = new PushSecretCipher(
-      typeof keys === "function" ? await keys() : keys,
-      '"pushSecretKeys" of DurableObjectStore',
-    );
+    const keySource = '"pushSecretKeys" of DurableObjectStore';
+    const cipher = await PushSecretCipher.create(this.#options.pushSecretKeys, keySource);
     await this.alarm.load();
     const db = new DurableObjectDatabase(this.#storage.sql);
     this.#storage.transactionSync(() => migrateDurableObjectSchema(db));

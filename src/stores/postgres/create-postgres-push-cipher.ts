@@ -12,8 +12,7 @@ export async function createPostgresPushCipher(
   option: PushSecretKeysOption | undefined,
 ): Promise<PushSecretCipher> {
   const keySource = `"pushSecretKeys" of PostgresStore or ${KEYS_VARIABLE}`;
-  if (option !== undefined)
-    return new PushSecretCipher(typeof option === "function" ? await option() : option, keySource);
   const variable = process.env[KEYS_VARIABLE]?.trim();
-  return new PushSecretCipher(variable ? variable.split(",").map((key) => key.trim()) : undefined, keySource);
+  const keys = variable ? variable.split(",").map((key) => key.trim()) : undefined;
+  return await PushSecretCipher.create(option ?? keys, keySource);
 }

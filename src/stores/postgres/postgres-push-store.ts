@@ -11,7 +11,7 @@ import { isTerminal } from "../../protocol/index.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { decodeWebhook, type WebhookRow } from "../stored-rows.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
-import { getScopeKey } from "../task-owner-scope-key.ts";
+import { getTaskKey } from "../task-owner-scope-key.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
 import { encodeRows } from "./row-columns.ts";
 import { computeScopeKey } from "./scope-key.ts";
@@ -141,7 +141,7 @@ export class PostgresPushStore implements PushStore {
   }
 
   async #changeInOrder<T>(scope: TaskScope, taskId: string, change: () => Promise<T>): Promise<T> {
-    const key = `${taskId} ${getScopeKey(scope)}`;
+    const key = getTaskKey(scope, taskId);
     const result = (this.#lastChanges.get(key) ?? Promise.resolve()).then(change, change);
     this.#lastChanges.set(key, result);
     try {

@@ -12,7 +12,7 @@ import type {
   TurnStore,
 } from "../../engine/index.ts";
 import { decodeUnfinishedTask } from "../stored-rows.ts";
-import { getScopeKey, toScope } from "../task-owner-scope-key.ts";
+import { getTaskKey, toScope } from "../task-owner-scope-key.ts";
 import { NodeRenewals } from "./node-renewals.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
 import { computeScopeKey } from "./scope-key.ts";
@@ -319,5 +319,5 @@ export class PostgresTaskLeases implements TurnStore {
 }
 
 function toLeaseKey({ scope, taskId }: TaskLease): string {
-  return `${taskId} ${getScopeKey(scope)}`;
+  return getTaskKey(scope, taskId);
 }

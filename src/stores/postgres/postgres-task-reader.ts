@@ -1,6 +1,6 @@
 import type { StoredTask, TaskListPage, TaskListQuery, TaskScope } from "../../engine/index.ts";
 import type { LogEvent } from "../../protocol/index.ts";
-import { iterateLoggedEvents, takeEventPage, type LogLines } from "../logged-events.ts";
+import { type EventPageLimit, iterateLoggedEvents, takeEventPage, type LogLines } from "../logged-events.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { restoreTask, restoreTaskWithoutArtifacts, type SnapshotRow } from "../restore-task.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
@@ -54,7 +54,7 @@ export class PostgresTaskReader {
     scope: TaskScope,
     taskId: string,
     after: number,
-    limit: { readonly events: number; readonly maxBytes: number },
+    limit: EventPageLimit,
   ): Promise<LogEvent[]> {
     const maxBytes = Math.min(limit.maxBytes, Number.MAX_SAFE_INTEGER);
     const parameters = [computeScopeKey(scope), taskId, after, limit.events, maxBytes] as const;

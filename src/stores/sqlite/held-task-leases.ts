@@ -1,5 +1,5 @@
 import type { LogAppend, TaskLease, TaskScope } from "../../engine/index.ts";
-import { getScopeKey } from "../task-owner-scope-key.ts";
+import { getTaskKey } from "../task-owner-scope-key.ts";
 
 /**
  * The leases that the process holds. Only one process can open the file, so the file needs no record of the
@@ -9,18 +9,18 @@ export class HeldTaskLeases {
   readonly #epochs = new Map<string, number>();
 
   has(scope: TaskScope, taskId: string): boolean {
-    return this.#epochs.has(toLeaseKey(scope, taskId));
+    return this.#epochs.has(getTaskKey(scope, taskId));
   }
 
   /** Holds a lease, unless the process holds a newer lease of the task. */
   hold({ scope, taskId, epoch }: TaskLease): void {
-    const key = toLeaseKey(scope, taskId);
+    const key = getTaskKey(scope, taskId);
     if ((this.#epochs.get(key) ?? 0) <= epoch) this.#epochs.set(key, epoch);
   }
 
   release({ scope, taskId, epoch }: TaskLease): void {
     if (this.#epochs.size === 0) return;
-    const key = toLeaseKey(scope, taskId);
+    const key = getTaskKey(scope, taskId);
     if (this.#epochs.get(key) === epoch) this.#epochs.delete(key);
   }
 
@@ -41,8 +41,4 @@ export class HeldTaskLeases {
   clear(): void {
     this.#epochs.clear();
   }
-}
-
-function toLeaseKey(scope: TaskScope, taskId: string): string {
-  return `${taskId} ${getScopeKey(scope)}`;
 }

@@ -21,11 +21,7 @@ export async function createPushSecretCipher(
   storeFile: string,
   keys: PushSecretKeysOption | undefined,
 ): Promise<PushSecretCipher> {
-  if (keys !== undefined)
-    return new PushSecretCipher(
-      typeof keys === "function" ? await keys() : keys,
-      '"pushSecretKeys" of SqliteStore',
-    );
+  if (keys !== undefined) return await PushSecretCipher.create(keys, '"pushSecretKeys" of SqliteStore');
   const keyFile = `${storeFile}.key`;
   if (!existsSync(keyFile)) writeKeyFile(keyFile, generatePushSecretKey());
   const lines = readFileSync(keyFile, "utf8")

@@ -3,7 +3,7 @@ import type { LogAppend, StoreMigrationListener, TaskScope } from "../../engine/
 import { A2AError } from "../../protocol/index.ts";
 import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { StoreHealthMonitor, type UnhealthyStoreState } from "../store-health-monitor.ts";
-import { getScopeKey } from "../task-owner-scope-key.ts";
+import { getTaskKey } from "../task-owner-scope-key.ts";
 import { commitTestWrite, rollback } from "./commit-test-write.ts";
 import { FileLossWatch } from "./file-loss-watch.ts";
 import {
@@ -306,8 +306,4 @@ export class SqliteConnection {
 
 function createTables({ db, pushSecretCipher: cipher }: OpenedSqliteFile): TaskTables {
   return new TaskTables(db, { cipher });
-}
-
-function getTaskKey(scope: TaskScope, taskId: string): string {
-  return `${taskId} ${getScopeKey(scope)}`;
 }

@@ -1,6 +1,6 @@
 import type { QueuedTurnData, StoredTask, TaskScope } from "../../engine/index.ts";
 import type { LogEvent, TaskState } from "../../protocol/index.ts";
-import { iterateLoggedEvents, takeEventPage, type LogLines } from "../logged-events.ts";
+import { type EventPageLimit, iterateLoggedEvents, takeEventPage, type LogLines } from "../logged-events.ts";
 import { restoreTask, type RestoredTask, type SnapshotRow } from "../restore-task.ts";
 import { decodeState } from "./status-columns.ts";
 import type { TaskTables } from "./task-tables.ts";
@@ -60,7 +60,7 @@ export function readEvents(
   scope: TaskScope,
   taskId: string,
   after: number,
-  limit: { readonly events: number; readonly maxBytes: number },
+  limit: EventPageLimit,
 ): LogEvent[] {
   const task = findTask(tables, scope, taskId);
   if (!task || task.seq <= after) return [];
