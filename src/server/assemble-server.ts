@@ -2,11 +2,11 @@ import {
   Committer,
   Engine,
   systemClock,
-  type TurnLimits,
   type Agent,
   type Observer,
   generateErrorId,
 } from "../engine/index.ts";
+import { pickOptions } from "../base/usage-checks/index.ts";
 import { getSharedRedactor } from "../observe/logging/index.ts";
 import { stripTrailingCharacters, A2AError } from "../protocol/index.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./perform-operation.ts";
@@ -30,6 +30,9 @@ import {
 import type { ServerPlatform } from "./server-platform.ts";
 import { createInstrument, type Instrument } from "./instrument/instrument.ts";
 import type { ServerStore } from "./resolve-store.ts";
+
+/** Options that the server passes to its engines. */
+const ENGINE_OPTION_NAMES = "cancelGraceMs deduplicateMessages limits maxSilenceMs maxTurnMs mergeChunks";
 
 /** The parts of a server that exist before its store is open. */
 export interface ServerParts {
@@ -94,6 +97,7 @@ export function assembleServer(
   // URL paths are appended to this URL, so it must not end in a slash.
   const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
   const engineOptions = {
+    ...pickOptions<ServerOptions>(options, ENGINE_OPTION_NAMES),
     store,
     committer: new Committer(store, systemClock, observer),
     nodeCooperation: platform.createNodeCooperation?.({ store, observer }),
@@ -101,7 +105,6 @@ export function assembleServer(
     push: pushService,
     observer,
     runTracing: instrument.runTracing,
-    ...selectEngineOptions(options),
   };
   const servedAgentOptions: ServedAgentOptions = {
     versions,
@@ -157,26 +160,6 @@ export function assembleServer(
     stallWatch: new WriteStallWatch({ clock: systemClock, timeoutMs: writeStallMs, observer }),
     maxConnections: connections,
     routerContext,
-  };
-}
-
-/** Returns the options that the server passes to its engines, without the options that are not set. */
-function selectEngineOptions({
-  limits,
-  mergeChunks,
-  deduplicateMessages,
-  cancelGraceMs,
-  maxSilenceMs,
-  maxTurnMs,
-}: ServerOptions): Pick<ServerOptions, "limits" | "mergeChunks" | "deduplicateMessages" | "cancelGraceMs"> &
-  TurnLimits {
-  return {
-    ...(limits ? { limits } : {}),
-    ...(mergeChunks === undefined ? {} : { mergeChunks }),
-    ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
-    ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
-    ...(maxSilenceMs === undefined ? {} : { maxSilenceMs }),
-    ...(maxTurnMs === undefined ? {} : { maxTurnMs }),
   };
 }
 

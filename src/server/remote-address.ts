@@ -10,20 +10,31 @@ export function getAddressHolderKey(remoteAddress: string | undefined): string {
   const lastGroup = address.slice(address.lastIndexOf(":") + 1);
   // An IPv4-mapped address, such as `::ffff:192.0.2.1`, is the address of an IPv4 client.
   if (lastGroup.includes(".")) return lastGroup;
-  return isIpv6Address(address) ? `${expandIpv6Groups(address).slice(0, 4).join(":")}::/64` : remoteAddress;
+  if (!isIpv6Address(address)) return remoteAddress;
+  const network = parseIpv6(address).slice(0, 4);
+  return `${network.map((group) => group.toString(16)).join(":")}::/64`;
 }
 
 function isIpv6Address(address: string): boolean {
   return URL.canParse(`http://[${address}]`);
 }
 
-/** Returns the eight groups of an IPv6 address, without leading zeros. */
-function expandIpv6Groups(address: string): string[] {
+/** Returns the eight groups of an IPv6 address as numbers. */
+export function parseIpv6(address: string): number[] {
   const [head = "", tail] = address.split("::");
-  const first = head === "" ? [] : head.split(":");
-  const last = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0");
-  return [...first, ...zeros, ...last].map((group) => Number.parseInt(group, 16).toString(16));
+  const leading = parseIpv6Groups(head);
+  if (tail === undefined) return leading;
+  const trailing = parseIpv6Groups(tail);
+  return [...leading, ...Array.from({ length: 8 - leading.length - trailing.length }, () => 0), ...trailing];
+}
+
+function parseIpv6Groups(text: string): number[] {
+  if (text === "") return [];
+  return text.split(":").flatMap((part) => {
+    if (!part.includes(".")) return [Number.parseInt(part, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = part.split(".").map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { RetentionOptions } from "../stores/retention/index.ts";
-import { MemoryStore, type ServerStore } from "../stores/portable/index.ts";
+import { pickOptions } from "../base/usage-checks/index.ts";
+import { MemoryStore, type MemoryStoreOptions, type ServerStore } from "../stores/portable/index.ts";
 
 export type { ServerStore, TaskOverviewEntry, TaskOverviewQuery } from "../stores/portable/index.ts";
 
@@ -34,9 +35,5 @@ export function resolveStore(
 
 function createMemoryStore(retention: RetentionOptions | false): MemoryStore {
   if (retention === false) return new MemoryStore({ maxFinishedTasks: Infinity, maxBytes: Infinity });
-  const { maxFinishedTasks, maxBytes } = retention;
-  return new MemoryStore({
-    ...(maxFinishedTasks === undefined ? {} : { maxFinishedTasks }),
-    ...(maxBytes === undefined ? {} : { maxBytes }),
-  });
+  return new MemoryStore(pickOptions<MemoryStoreOptions>(retention, "maxBytes maxFinishedTasks"));
 }

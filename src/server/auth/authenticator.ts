@@ -190,7 +190,7 @@ function isContextScope(value: unknown): boolean {
   );
 }
 
-function isTextList(value: unknown): boolean {
+export function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === "string");
 }
 

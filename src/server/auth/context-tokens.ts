@@ -15,6 +15,7 @@ import {
 } from "../../wire/keys/index.ts";
 import { fromBase64, isObject, findIdViolation } from "../../protocol/index.ts";
 import { assertValidScopes, authorizeScopes, createBearerChallenge, type AuthScheme } from "./auth-scheme.ts";
+import { isTextList } from "./authenticator.ts";
 import { parseBearerToken } from "./bearer.ts";
 import { type Caller, type ContextScope, systemClock } from "../../engine/index.ts";
 
@@ -175,10 +176,6 @@ function decodeContextTokenClaims(claims: JwtClaims): Caller | undefined {
 /** A namespace contains no dot, because a dot separates the namespace from the rest of a context id. */
 function isContextNamespace(value: unknown): value is string {
   return typeof value === "string" && /^[\w-]{8,128}$/.test(value);
-}
-
-function isTextList(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === "string");
 }
 
 const DEFAULT_EXPIRES_IN_SECONDS = 300;

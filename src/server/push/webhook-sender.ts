@@ -48,8 +48,8 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
-  readonly #httpAgent = new WebhookHttpAgent();
-  readonly #httpsAgent = new WebhookHttpsAgent();
+  readonly #httpAgent = createWebhookAgent(HttpAgent);
+  readonly #httpsAgent = createWebhookAgent(HttpsAgent);
 
   /**
    * Attempts to deliver a push notification, and returns the result. Repeats the attempt once if the webhook
@@ -183,26 +183,12 @@ const CONNECTION_POOL_OPTIONS: AgentOptions = {
   timeout: 30_000,
 };
 
-/** A pool of HTTP connections to webhooks. If too many connections are idle, the pool closes a used connection. */
-class WebhookHttpAgent extends HttpAgent {
-  constructor() {
-    super(CONNECTION_POOL_OPTIONS);
-  }
-
-  override keepSocketAlive(socket: Duplex): boolean {
-    return hasRoomForIdleConnection(this) && Boolean(super.keepSocketAlive(socket) as unknown);
-  }
-}
-
-/** A pool of HTTPS connections to webhooks. If too many connections are idle, the pool closes a used connection. */
-class WebhookHttpsAgent extends HttpsAgent {
-  constructor() {
-    super(CONNECTION_POOL_OPTIONS);
-  }
-
-  override keepSocketAlive(socket: Duplex): boolean {
-    return hasRoomForIdleConnection(this) && Boolean(super.keepSocketAlive(socket) as unknown);
-  }
+/** Creates a pool of connections to webhooks. If too many connections are idle, the pool closes a used connection. */
+function createWebhookAgent<A extends HttpAgent>(Agent: new (options: AgentOptions) => A): A {
+  const agent = new Agent(CONNECTION_POOL_OPTIONS);
+  const keepSocketAlive: (socket: Duplex) => unknown = agent.keepSocketAlive.bind(agent);
+  agent.keepSocketAlive = (socket) => hasRoomForIdleConnection(agent) && Boolean(keepSocketAlive(socket));
+  return agent;
 }
 
 function hasRoomForIdleConnection({ freeSockets }: HttpAgent): boolean {

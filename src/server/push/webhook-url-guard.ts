@@ -11,6 +11,7 @@ import {
   nameServerLookups,
   operatingSystemLookups,
 } from "./dns-lookup-queue.ts";
+import { parseIpv6 } from "../remote-address.ts";
 import { setTimeout } from "node:timers/promises";
 import type { WebhookValidator } from "../../webhooks/index.ts";
 
@@ -253,23 +254,6 @@ function extractEmbeddedIpv4(address: string): string | undefined {
   if (prefix !== "0:0:0:0:0:65535" && prefix !== "100:65435:0:0:0:0") return undefined;
   const [high = 0, low = 0] = groups.slice(6);
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-}
-
-function parseIpv6(address: string): number[] {
-  const [head = "", tail] = address.split("::");
-  const leading = parseIpv6Groups(head);
-  if (tail === undefined) return leading;
-  const trailing = parseIpv6Groups(tail);
-  return [...leading, ...Array.from({ length: 8 - leading.length - trailing.length }, () => 0), ...trailing];
-}
-
-function parseIpv6Groups(text: string): number[] {
-  if (text === "") return [];
-  return text.split(":").flatMap((part) => {
-    if (!part.includes(".")) return [Number.parseInt(part, 16)];
-    const [a = 0, b = 0, c = 0, d = 0] = part.split(".").map(Number);
-    return [a * 256 + b, c * 256 + d];
-  });
 }
 
 /** A list of allowed hosts, which can contain host names, domains, IP addresses, and networks. */
