@@ -5,7 +5,7 @@ import type { Agent, AgentDescription, TurnPolicy } from "../../engine/index.ts"
 import { A2AError } from "../../protocol/index.ts";
 import { createChildEnvironment, toSafeEnvironmentId } from "./command-environment.ts";
 import { splitCommand } from "./split-command.ts";
-import { agent } from "./generator-agent.ts";
+import { ADAPTER_OPTION_NAMES, createAdapterAgent } from "./generator-agent.ts";
 import { failed, type AgentYield } from "./agent-yield.ts";
 
 /** Options for `command`. */
@@ -52,10 +52,8 @@ export interface CommandOptions extends Partial<AgentDescription>, TurnPolicy {
 
 const assertKnownOptions = defineOptionNames<CommandOptions>()(
   "command",
-  "afterRestart artifacts capabilities cwd defaultInputModes defaultOutputModes description documentationUrl env",
-  "iconUrl killGraceMs maxOutputBytes name passEnv provider securityRequirements securitySchemes shell",
-  "skills stdin version",
-  "maxSilenceMs maxTurnMs whenUnread",
+  ADAPTER_OPTION_NAMES,
+  "afterRestart cwd env killGraceMs maxOutputBytes passEnv shell stdin",
 );
 
 const MAX_STDERR_BYTES = 4096;
@@ -74,32 +72,18 @@ const MAX_STDERR_LINES = 10;
  */
 export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
   assertKnownOptions(options);
-  const {
-    shell,
-    stdin,
-    cwd,
-    env,
-    passEnv = [],
-    maxOutputBytes,
-    killGraceMs,
-    artifacts,
-    afterRestart = "fail",
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-    ...description
-  } = options;
+  const { shell, stdin, cwd, env, passEnv = [], maxOutputBytes, killGraceMs, ...agentOptions } = options;
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
   const [program, ...args] = buildArgv(line, shell ?? false);
   // Callers see the program's name, but not its arguments.
   const name = shell ? "shell" : basename(program);
-  return agent(
+  return createAdapterAgent(
     {
       name,
       description: shell ? "Runs a shell command" : `Runs ${name}`,
       // A command that reads text receives only text.
       ...(stdin === "message" ? {} : { defaultInputModes: ["text/plain"] }),
-      ...description,
+      ...agentOptions,
     },
     async function* (run): AsyncGenerator<AgentYield, void> {
       run.signal.throwIfAborted();
@@ -139,7 +123,6 @@ export function command(line: string | readonly string[], options: CommandOption
         stop();
       }
     },
-    { artifacts, afterRestart, maxSilenceMs, maxTurnMs, whenUnread },
   );
 }
 

@@ -96,6 +96,29 @@ export function agent(
   };
 }
 
+/** Names of the options of an adapter that describe the agent and its turns, without `afterRestart`. */
+export const ADAPTER_OPTION_NAMES =
+  "artifacts capabilities defaultInputModes defaultOutputModes description documentationUrl iconUrl maxSilenceMs maxTurnMs name provider securityRequirements securitySchemes skills version whenUnread";
+
+/** Options of an adapter that describe the agent and its turns. */
+type AdapterAgentOptions = AgentDescription &
+  Pick<GeneratorOptions, "afterRestart" | "artifacts" | keyof TurnPolicy>;
+
+/** Creates the agent of an adapter from the options that the adapter itself does not use. */
+export function createAdapterAgent(
+  {
+    afterRestart = "fail",
+    artifacts,
+    maxSilenceMs,
+    maxTurnMs,
+    whenUnread,
+    ...description
+  }: AdapterAgentOptions,
+  work: AgentGenerator,
+): Agent {
+  return agent(description, work, { afterRestart, artifacts, maxSilenceMs, maxTurnMs, whenUnread });
+}
+
 /** Detects the wrong kinds of functions when the agent is created, instead of at its first message. */
 function assertAsyncGeneratorFunction(name: string, work: unknown): void {
   const kind = typeof work === "function" ? Object.prototype.toString.call(work).slice(8, -1) : typeof work;

@@ -10,7 +10,7 @@ import {
   getConversationKey,
   createMemoryConversationStore,
 } from "../conversation-store.ts";
-import { agent, type Turn } from "../generator-agent.ts";
+import { ADAPTER_OPTION_NAMES, createAdapterAgent, type Turn } from "../generator-agent.ts";
 import { chunk, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJsonValue } from "../to-json-value.ts";
@@ -63,10 +63,8 @@ export interface AiSdkOptions extends AgentDescription, TurnPolicy {
 
 const assertKnownOptions = defineOptionNames<AiSdkOptions>()(
   "fromAiSdk",
-  "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
-  "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
-  "showToolCalls skills version",
-  "maxSilenceMs maxTurnMs whenUnread",
+  ADAPTER_OPTION_NAMES,
+  "afterRestart conversationStore showReasoning showToolCalls",
 );
 
 /**
@@ -89,12 +87,7 @@ export function fromAiSdk(
     conversationStore = createMemoryConversationStore<ModelMessage>(({ role }) => role === "user"),
     showReasoning = true,
     showToolCalls = true,
-    artifacts,
-    afterRestart = "fail",
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-    ...description
+    ...agentOptions
   } = options;
   const start = typeof source === "function" ? source : (call: AiSdkCallOptions) => source.stream(call);
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
@@ -134,7 +127,7 @@ export function fromAiSdk(
     await conversationStore.append(conversationKey, [...newMessages, ...(await result.responseMessages)]);
     yield converter.createFinalStatus();
   }
-  return agent(description, work, { artifacts, afterRestart, maxSilenceMs, maxTurnMs, whenUnread });
+  return createAdapterAgent(agentOptions, work);
 }
 
 type ToolApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;

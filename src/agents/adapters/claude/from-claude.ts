@@ -10,7 +10,12 @@ import {
   isFirstTurnInTask,
 } from "../conversation-store.ts";
 import { createChildEnvironment } from "../command-environment.ts";
-import { agent, type GeneratorOptions, type Turn } from "../generator-agent.ts";
+import {
+  ADAPTER_OPTION_NAMES,
+  createAdapterAgent,
+  type GeneratorOptions,
+  type Turn,
+} from "../generator-agent.ts";
 import { isClaudeVariable } from "./is-claude-variable.ts";
 import { createSessionId, type SessionOptions, streamSession } from "./session.ts";
 import { ClaudeMessageConverter, decodeClaudeResult } from "./sdk-message.ts";
@@ -49,10 +54,8 @@ export interface ClaudeOptions<O>
 
 const assertKnownOptions = defineOptionNames<ClaudeOptions<object>>()(
   "fromClaude",
-  "afterRestart artifacts capabilities defaultInputModes defaultOutputModes description documentationUrl",
-  "iconUrl name provider requireApproval securityRequirements securitySchemes showReasoning",
-  "showToolCalls skills toQueryOptions version",
-  "maxSilenceMs maxTurnMs whenUnread",
+  ADAPTER_OPTION_NAMES,
+  "afterRestart requireApproval showReasoning showToolCalls toQueryOptions",
 );
 
 /**
@@ -70,12 +73,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     requireApproval = () => false,
     showReasoning = true,
     showToolCalls = true,
-    afterRestart = "fail",
-    artifacts,
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-    ...description
+    ...agentOptions
   } = options;
   const knownSessionIds = new LruCache<true>(MAX_REMEMBERED_IDS);
   const canceledCallIds = new LruCache<true>(MAX_REMEMBERED_IDS);
@@ -85,7 +83,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     const [interruptedTask] = isFirstTurn ? await turn.listInterruptedTasks() : [];
     if (interruptedTask) yield failed(formatPendingTaskRefusalReason(interruptedTask.id));
     const queryOptions: ClaudeQueryOptions = toQueryOptions?.(turn) ?? {};
-    const sessionId = createSessionId(description.name, getConversationKey(turn));
+    const sessionId = createSessionId(agentOptions.name, getConversationKey(turn));
     const answeredCallId = isFirstTurn ? undefined : findDeferredCallId(turn.history);
     const needsPrompt = Promise.withResolvers<boolean>();
     // Claude executes the answered call without a prompt. Another turn of the model would follow a prompt.
@@ -149,7 +147,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
   }
 
   return {
-    ...agent(description, work, { afterRestart, artifacts, maxSilenceMs, maxTurnMs, whenUnread }),
+    ...createAdapterAgent(agentOptions, work),
     onTaskCanceled({ status }) {
       const callId = findDeferredCallId(status.message ? [status.message] : []);
       if (callId !== undefined) canceledCallIds.set(callId, true);

@@ -7,7 +7,7 @@ import {
   encodeConversationKey,
   getConversationKey,
 } from "../conversation-store.ts";
-import { agent, type Turn } from "../generator-agent.ts";
+import { ADAPTER_OPTION_NAMES, createAdapterAgent, type Turn } from "../generator-agent.ts";
 import { chunk, type PartOrText, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJsonValue } from "../to-json-value.ts";
@@ -89,10 +89,8 @@ export interface LangGraphOptions<S> extends AgentDescription, TurnPolicy {
 
 const assertKnownOptions = defineOptionNames<LangGraphOptions<unknown>>()(
   "fromLangGraph",
-  "afterRestart answerNodes artifacts capabilities defaultInputModes defaultOutputModes description",
-  "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
-  "showToolCalls skills toAnswer toGraphConfig toGraphInput toProgress version",
-  "maxSilenceMs maxTurnMs whenUnread",
+  ADAPTER_OPTION_NAMES,
+  "afterRestart answerNodes showReasoning showToolCalls toAnswer toGraphConfig toGraphInput toProgress",
 );
 
 /**
@@ -114,11 +112,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     showToolCalls = true,
     toGraphConfig = (): LangGraphConfig => ({}),
     afterRestart = "fail",
-    artifacts,
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-    ...description
+    ...agentOptions
   } = options;
   const resumes = afterRestart === "resume";
   if (resumes) {
@@ -182,13 +176,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: converter.usageMetadata };
   }
   // Restarted output replaces the earlier output.
-  return agent(description, work, {
-    afterRestart: resumes ? "restart" : afterRestart,
-    artifacts,
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-  });
+  return createAdapterAgent({ ...agentOptions, afterRestart: resumes ? "restart" : afterRestart }, work);
 }
 
 function createCannotResumeError(): Error {

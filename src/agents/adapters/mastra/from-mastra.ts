@@ -11,7 +11,12 @@ import {
   encodeConversationKey,
   getConversationKey,
 } from "../conversation-store.ts";
-import { agent, type GeneratorOptions, type Turn } from "../generator-agent.ts";
+import {
+  ADAPTER_OPTION_NAMES,
+  createAdapterAgent,
+  type GeneratorOptions,
+  type Turn,
+} from "../generator-agent.ts";
 import { MastraCallReporter } from "./mastra-call-reporter.ts";
 import { convertMastraChunk, type MastraChunk } from "./mastra-chunk.ts";
 import type { MastraAgent } from "./mastra-structural-types.ts";
@@ -40,10 +45,8 @@ export interface MastraOptions
 
 const assertKnownOptions = defineOptionNames<MastraOptions>()(
   "fromMastra",
-  "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
-  "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
-  "showToolCalls skills toStreamOptions version",
-  "maxSilenceMs maxTurnMs whenUnread",
+  ADAPTER_OPTION_NAMES,
+  "afterRestart conversationStore showReasoning showToolCalls toStreamOptions",
 );
 
 /**
@@ -62,12 +65,7 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     toStreamOptions = (): Readonly<Record<string, unknown>> => ({}),
     showReasoning = true,
     showToolCalls = true,
-    afterRestart = "fail",
-    artifacts,
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-    ...description
+    ...agentOptions
   } = options;
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
     const conversationKey = getConversationKey(turn);
@@ -111,13 +109,7 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     yield output.createFinalStatus(question);
   }
   const nameAndDescription = { name: source.name, description: source.getDescription() };
-  return agent({ ...nameAndDescription, ...description }, work, {
-    afterRestart,
-    artifacts,
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-  });
+  return createAdapterAgent({ ...nameAndDescription, ...agentOptions }, work);
 }
 
 /** Anonymous callers have no name that separates them, so the thread of an anonymous caller is its resource. */

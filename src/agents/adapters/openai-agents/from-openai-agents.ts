@@ -12,7 +12,12 @@ import {
   getConversationKey,
   isFirstTurnInTask,
 } from "../conversation-store.ts";
-import { agent, type GeneratorOptions, type Turn } from "../generator-agent.ts";
+import {
+  ADAPTER_OPTION_NAMES,
+  createAdapterAgent,
+  type GeneratorOptions,
+  type Turn,
+} from "../generator-agent.ts";
 import { toAssistantItem, toUserItem } from "./input-items.ts";
 import { OpenAiAgentsCallReporter } from "./openai-agents-call-reporter.ts";
 import { convertRunStreamEvent, decodeToolItem } from "./run-stream-event.ts";
@@ -52,10 +57,8 @@ export interface OpenAiAgentsOptions<C>
 
 const assertKnownOptions = defineOptionNames<OpenAiAgentsOptions<unknown>>()(
   "fromOpenAiAgents",
-  "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
-  "documentationUrl iconUrl name provider runner securityRequirements securitySchemes showReasoning",
-  "showToolCalls skills toRunOptions version",
-  "maxSilenceMs maxTurnMs whenUnread",
+  ADAPTER_OPTION_NAMES,
+  "afterRestart conversationStore runner showReasoning showToolCalls toRunOptions",
 );
 
 /**
@@ -76,12 +79,7 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     toRunOptions = (): OpenAiAgentsRunOptions<C> => ({}),
     showReasoning = true,
     showToolCalls = true,
-    afterRestart = "fail",
-    artifacts,
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-    ...description
+    ...agentOptions
   } = options;
   let defaultRunner: Runner | undefined;
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
@@ -133,13 +131,7 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     yield output.createFinalStatus();
   }
   const { name, handoffDescription } = source;
-  return agent({ name, description: handoffDescription, ...description }, work, {
-    afterRestart,
-    artifacts,
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-  });
+  return createAdapterAgent({ name, description: handoffDescription, ...agentOptions }, work);
 }
 
 /** Emits the final output if it is the result of a tool, or the text of a model that does not stream. */

@@ -7,7 +7,7 @@ import {
   getConversationKey,
   createMemoryConversationStore,
 } from "../conversation-store.ts";
-import { agent, type Turn } from "../generator-agent.ts";
+import { ADAPTER_OPTION_NAMES, createAdapterAgent, type Turn } from "../generator-agent.ts";
 import { type AgentYield, chunk } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { decodeChunk, type ToolCallDelta } from "./completion-chunk.ts";
@@ -57,11 +57,8 @@ export interface OpenAiOptions extends Partial<AgentDescription>, TurnPolicy {
 
 const assertKnownOptions = defineOptionNames<OpenAiOptions>()(
   "fromOpenAi",
-  "apiKey artifacts baseUrl capabilities conversationStore defaultInputModes defaultOutputModes",
-  "description documentationUrl extraBody fetch headers iconUrl instructions maxRetries",
-  "maxRetryDelayMs model name provider securityRequirements securitySchemes showReasoning skills",
-  "version",
-  "maxSilenceMs maxTurnMs whenUnread",
+  ADAPTER_OPTION_NAMES,
+  "apiKey baseUrl conversationStore extraBody fetch headers instructions maxRetries maxRetryDelayMs model showReasoning",
 );
 
 /**
@@ -81,14 +78,10 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     extraBody,
     conversationStore = createMemoryConversationStore<ChatMessage>(({ role }) => role === "user"),
     showReasoning = true,
-    artifacts,
     maxRetries = 2,
     maxRetryDelayMs = 30_000,
     fetch,
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-    ...description
+    ...agentOptions
   } = options;
   if (!URL.canParse(baseUrl)) {
     throw new TypeError(
@@ -129,12 +122,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     await conversationStore.append(conversationKey, [userMessage, toAssistantMessage(answerText)]);
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata };
   }
-  return agent({ name: model, description: `The model ${model}`, ...description }, work, {
-    artifacts,
-    maxSilenceMs,
-    maxTurnMs,
-    whenUnread,
-  });
+  return createAdapterAgent({ name: model, description: `The model ${model}`, ...agentOptions }, work);
 }
 
 /** Joins the streamed fragments of tool calls. */
