@@ -470,9 +470,11 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
     if (this.#failure) return void this.#releaseLeaseAfterAgentEnd();
     const failure = createCommitFailedError(this.taskId, cause);
     this.#failure = failure;
-    // A refused append has not incremented the epoch.
-    if (!(cause instanceof Error) && this.#currentCommit?.append.incrementsEpoch) this.#epoch--;
-    this.#currentCommit?.changes.reject(failure);
+    const { append, changes } = this.#currentCommit ?? {};
+    // A refused append has not incremented the epoch. A claim during the commit has set a later epoch, and keeps it.
+    if (!(cause instanceof Error) && append?.incrementsEpoch && this.#epoch === append.epoch + 1)
+      this.#epoch = append.epoch;
+    changes?.reject(failure);
     this.#currentCommit = undefined;
     this.#changes?.reject(failure);
     this.#changes = undefined;

@@ -121,4 +121,61 @@ describe.skipIf(reason)("a lease that no agent of its node uses", () => {
     expect(getText(recovered.run.message.parts)).toBe("one");
     recovered.end();
   });
+
+  // Found by seed 8038418 of the simulation.
+  it("is released after this node has claimed a task whose last append has no outcome [E17, E21]", async () => {
+    const [store] = stores as [PostgresStore, PostgresStore];
+    const commit = store.commit.bind(store);
+    const gate = new Deferred();
+    const claim = new Deferred();
+    let attempts = 0;
+    store.commit = async (batch) => {
+      if (batch.some(({ events }) => events.some(({ event }) => "artifactUpdate" in event)))
+        await gate.promise;
+      const isEnd = batch.some((append) => append.queueChange && append.hasRunningTurn === false);
+      if (isEnd && ++attempts === 1) throw new Error("The connection was lost.");
+      if (isEnd) await claim.promise;
+      return await commit(batch);
+    };
+    const node = await createNode(store, "queue");
+    const configuration = { returnImmediately: true };
+    const first = await node.engine.sendMessage(
+      createTestSendMessageRequest("one", { configuration }),
+      alice,
+    );
+    const { id: taskId } = getTestResponseTask(first);
+    const run = await node.agent.waitForRun(0);
+    run.emit(createTestChunkEvent("a", false));
+    const second = node.engine.sendMessage(
+      createTestSendMessageRequest("two", { taskId, configuration }),
+      alice,
+    );
+    await expect.poll(() => node.engine.waitingTurnCounts.task).toBe(1);
+    run.emit(inputRequiredTestEvent);
+    await expect.poll(() => run.pulledCount).toBe(2);
+    gate.resolve();
+    await expect.poll(() => attempts).toBe(2);
+    // Another node has claimed the task, and has released it.
+    await runTestSql(
+      url,
+      "UPDATE colloquy.task SET epoch = epoch + 1, lease_node = NULL, wake_at = '-infinity'",
+    );
+    await expect
+      .poll(() => {
+        node.clock.advance(250);
+        return (store.turns as PostgresTaskLeases).readGauges().claimed;
+      })
+      .toBe(1);
+    claim.resolve();
+    await second.catch(() => {});
+    await expect
+      .poll(() => {
+        node.clock.advance(100);
+        return node.agent.runs.length;
+      })
+      .toBe(2);
+    const recovered = await node.agent.waitForRun(1);
+    expect(getText(recovered.run.message.parts)).toBe("one");
+    recovered.end();
+  });
 });
