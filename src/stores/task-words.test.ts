@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryCharacter } from "../../test/support/arbitrary-character.ts";
 import type { Task } from "../protocol/index.ts";
-import { listTaskWords, parseTextQuery, splitWords } from "./task-words.ts";
+import { listTaskWords, listWords, parseTextQuery, splitWords } from "./task-words.ts";
 
 const createTask = (...texts: readonly string[]): Task => ({
   id: "t",
@@ -21,7 +21,18 @@ describe("the words of a text", () => {
       "οδοσ",
       "fine",
     ]);
-    expect(splitWords("हिन्दी 日本語")).toEqual(["हिन्दी", "日本語"]);
+    expect(splitWords("हिन्दी 한국")).toEqual(["हिन्दी", "한국".normalize("NFKD")]);
+  });
+
+  it("are pairs of characters in scripts without spaces, and single characters for an index", () => {
+    expect(splitWords("请检查iPhone订单")).toEqual(["请检", "检查", "iphone", "订单"]);
+    expect(listWords("请检查x单")).toEqual(["请", "检", "查", "请检", "检查", "x", "单"]);
+    expect(splitWords("ガード")).toEqual(["ガー", "ード"].map((pair) => pair.normalize("NFKD")));
+    fc.assert(
+      fc.property(fc.string({ unit: arbitraryCharacter }), (text) => {
+        expect(listWords(text)).toEqual(expect.arrayContaining(splitWords(text)));
+      }),
+    );
   });
 
   it("contain no characters that a database could refuse", () => {

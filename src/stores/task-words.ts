@@ -10,6 +10,12 @@ const MAX_QUERY_WORDS = 32;
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
 const DIACRITICS = /[\u0300-\u036f]+/g;
+/** A character of a script that has no spaces between words, for example Chinese, with at most 8 of its marks. */
+const UNSPACED =
+  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]\p{M}{0,8}/u;
+const UNSPACED_CHARACTERS = new RegExp(UNSPACED, "gu");
+/** A run of characters without spaces between words, or a word of another script. */
+const RUNS = new RegExp(`(?:${UNSPACED.source})+|(?:(?!${UNSPACED.source})[^])+`, "gu");
 
 /** The words of a search. A task matches if it contains all of them. */
 export interface TextQuery {
@@ -31,7 +37,7 @@ export function listTaskWords({ history = [], status, artifacts = [] }: Task): s
   let wordsLength = 0;
   for (const part of contents.flatMap(({ parts }) => parts)) {
     if (!("text" in part)) continue;
-    for (const word of splitWords(part.text.slice(0, MAX_TEXT_LENGTH - textLength))) {
+    for (const word of listWords(part.text.slice(0, MAX_TEXT_LENGTH - textLength))) {
       if (words.has(word)) continue;
       wordsLength += word.length;
       if (wordsLength > MAX_WORDS_LENGTH) return [...words];
@@ -50,14 +56,39 @@ export function parseTextQuery(text: string): TextQuery | undefined {
   return prefix === undefined ? undefined : { words, prefix };
 }
 
-/** Splits a text into words. `splitWords` returns a word of a text unchanged. */
+/**
+ * Returns the words of a text for an index. In scripts that have no spaces between words,
+ * each character and each pair of neighbors is a word, so that a search finds every part of a text.
+ */
+export function listWords(text: string): string[] {
+  return splitRuns(text).flatMap((run) => {
+    const characters = run.match(UNSPACED_CHARACTERS);
+    return characters ? [...characters, ...listPairs(characters)] : run;
+  });
+}
+
+/**
+ * Splits the text of a search into words. Of a script that has no spaces between words, each pair of neighboring
+ * characters is a word. `splitWords` returns a word of a text unchanged.
+ */
 export function splitWords(text: string): string[] {
-  return (
-    foldText(text)
-      .match(WORDS)
-      ?.map((word) =>
-        word.length > MAX_WORD_LENGTH ? Array.from(word).slice(0, MAX_WORD_LENGTH).join("") : word,
-      ) ?? []
+  return splitRuns(text).flatMap((run) => {
+    const characters = run.match(UNSPACED_CHARACTERS);
+    return characters && characters.length > 1 ? listPairs(characters) : run;
+  });
+}
+
+function listPairs(characters: readonly string[]): string[] {
+  return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
+}
+
+/** Splits a text into words of scripts with spaces, and runs of characters of other scripts. Cuts long words. */
+function splitRuns(text: string): string[] {
+  const runs = (foldText(text).match(WORDS) ?? []).flatMap((word) => word.match(RUNS) ?? []);
+  return runs.map((run) =>
+    run.length > MAX_WORD_LENGTH && !UNSPACED.test(run)
+      ? Array.from(run).slice(0, MAX_WORD_LENGTH).join("")
+      : run,
   );
 }
 

@@ -9,7 +9,7 @@ import {
   createTestStatusEvent,
   createTestSubmittedTaskEvent,
 } from "./task-event-logs.fixture.ts";
-import { splitWords } from "./task-words.ts";
+import { listWords, splitWords } from "./task-words.ts";
 import { countRuns } from "../../test/support/count-runs.ts";
 import type { TaskOverview, TaskOverviewQuery } from "./server-store.ts";
 import type { TestStore } from "./test-store.fixture.ts";
@@ -18,7 +18,21 @@ import type { TestStore } from "./test-store.fixture.ts";
 const textArbitrary = fc.oneof(
   fc
     .array(
-      fc.constantFrom("invoice", "Invoices", "Zoë", "zoe", "ΟΔΟΣ", "οδός", "日本", "a-1", "İ", "'", "\\"),
+      fc.constantFrom(
+        "invoice",
+        "Invoices",
+        "Zoë",
+        "zoe",
+        "ΟΔΟΣ",
+        "οδός",
+        "日本",
+        "日本の旅",
+        "本日",
+        "a-1",
+        "İ",
+        "'",
+        "\\",
+      ),
       {
         maxLength: 4,
       },
@@ -31,6 +45,7 @@ const textArbitrary = fc.oneof(
     "\ud800",
     "x\udfffy",
     "q".repeat(3_000),
+    `か${"\u3099".repeat(3_000)}く`,
     `${"w".repeat(2_100)} long`,
     "'a':* & !b | <->",
   ),
@@ -83,6 +98,17 @@ export function defineTextIndexContract(getStore: () => TestStore): void {
       expect(await find("zoe invoice")).toEqual(["old"]);
       expect(await find("invo zoe")).toEqual([]);
       expect(await find("?!")).toEqual([]);
+    });
+
+    it("finds parts of words of scripts without spaces", async () => {
+      await getOverview().textIndex?.start();
+      await storeTask("chinese", "请检查我的订单A17");
+      await storeTask("japanese", "請求書はどこですか");
+      await expectFound("订单", ["chinese"]);
+      expect(await find("检查我")).toEqual(["chinese"]);
+      expect(await find("我 a1")).toEqual(["chinese"]);
+      expect(await find("请求")).toEqual([]);
+      expect(await find("どこ")).toEqual(["japanese"]);
     });
 
     it("finds only tasks that meet the other conditions [E13]", async () => {
@@ -161,7 +187,7 @@ export function defineTextIndexContract(getStore: () => TestStore): void {
 
 /** Describes a match without an index: all words of a query, of which the last may be the start of a word. */
 function containsWords(text: string, query: string): boolean {
-  const words = splitWords(text);
+  const words = listWords(text);
   const wanted = splitWords(query);
   const last = wanted.pop();
   return (
