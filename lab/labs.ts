@@ -242,7 +242,7 @@ export const LABS: readonly Lab[] = [
     name: "examples",
     group: "Platforms",
     summary: "The examples that have their own packages, installed as their pages describe",
-    time: "4 min",
+    time: "5 min",
     usesBuild: true,
     run: ["lab/examples/main.ts"],
   },

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { startExample } from "./run-example.ts";
@@ -19,6 +20,14 @@ describe("the examples with their own packages", () => {
   ])("%s runs", async (file, output) => {
     const { code, out } = await (await startExample(file)).result;
     expect({ code, out }).toEqual({ code: 0, out: output });
+  });
+
+  it("examples/testing has 20 tests with their agents, of at most 30 lines each", () => {
+    const lengths = globSync("examples/testing/*.test.ts").map(
+      (file) => readFileSync(file, "utf8").trimEnd().split("\n").length,
+    );
+    expect(lengths).toHaveLength(20);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(30);
   });
 
   it("examples/hosts/fastify/server.ts serves agents below a path", async () => {

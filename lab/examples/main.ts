@@ -1,6 +1,6 @@
 /**
  * Installs the packages of each example that has its own `package.json`, as its page describes, checks the types of the
- * example, and runs it with the built package.
+ * example, and runs it with the built package. The tests of `examples/testing` run in the test runner of Node.js.
  */
 import { globSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,6 +11,7 @@ const folders = globSync("examples/{*,hosts/*}/package.json").map((file) => dirn
 for (const folder of folders.toSorted())
   runProgramOrExit("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error"]);
 runProgramOrExit("npx", ["tsc", "-p", "lab/examples"]);
+runProgramOrExit(process.execPath, ["--test", ...globSync("examples/testing/*.test.ts").toSorted()]);
 runProgramOrExit("npx", [
   "vitest",
   "run",

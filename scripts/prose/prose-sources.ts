@@ -11,8 +11,8 @@ export interface ProseSource {
 }
 
 const PROSE_PAGE_GLOBS = ["*.md", "docs/**/*.md", "examples/**/README.md", "skills/**/*.md"];
-/** Translations, and the changelog, which contains former names. */
-const EXCLUDED_PAGE_PATTERN = /^(?:README\.\w+|CHANGELOG)\.md$/;
+/** Translations, the changelog, which contains former names, and installed packages. */
+const EXCLUDED_PAGE_PATTERN = /^(?:README\.\w+|CHANGELOG)\.md$|node_modules/;
 const COMMANDER_HELP_METHODS = new Set([
   "description",
   "summary",
