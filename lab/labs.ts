@@ -300,13 +300,14 @@ export const LABS: readonly Lab[] = [
   {
     name: "pictures",
     group: "Publish",
-    summary: "Screenshots for the pages: `page FILE` and `console`",
+    summary: "Pictures for the pages: `page FILE`, `console`, and `recording` of README.md",
     time: "1 min",
     needs: CHROMIUM,
     run: ["lab/pictures/console-screenshots.ts"],
     subcommands: {
       console: ["lab/pictures/console-screenshots.ts"],
       page: ["lab/pictures/page-screenshots.ts"],
+      recording: ["lab/pictures/terminal-recording.ts"],
     },
   },
 ];

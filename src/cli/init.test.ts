@@ -1,4 +1,4 @@
-import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -83,7 +83,7 @@ describe("init", () => {
       string,
       unknown
     >;
-    const dependency = `file:${root.replace(/\/$/, "")}`;
+    const dependency = findInstallableDependency(root.replace(/\/$/, ""));
     expect(made).toMatchObject({ name: "my-agent", dependencies: { colloquy: dependency } });
   });
 
@@ -107,7 +107,7 @@ describe("init", () => {
     expect(found).toBe(dependency.replace("PARENT", parent));
   });
 
-  it.skipIf(isWindows)("depends on the path of a folder outside node_modules", async () => {
+  it.skipIf(isWindows)("depends on the tarball or the path of a folder outside node_modules", async () => {
     const parent = await createTempTestDirectoryWithFiles({
       "clone/package.json": JSON.stringify({ name: "colloquy", version: "1.2.3" }),
       "app/node_modules/other/package.json": "{}",
@@ -116,6 +116,11 @@ describe("init", () => {
     await symlink(join(parent, "clone"), link);
     for (const folder of [join(parent, "clone"), link])
       expect(findInstallableDependency(folder)).toBe(`file:${folder}`);
+    const tarball = "reports/package/colloquy-1.2.3.tgz";
+    await mkdir(join(parent, "clone/reports/package"), { recursive: true });
+    await writeFile(join(parent, "clone", tarball), "");
+    for (const folder of [join(parent, "clone"), link])
+      expect(findInstallableDependency(folder)).toBe(`file:${join(folder, tarball)}`);
   });
 
   it("creates nothing if it would overwrite a file", async () => {
