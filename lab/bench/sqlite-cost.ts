@@ -59,7 +59,7 @@ class AppendSource {
     const messageId = createUnorderedId(number);
     const message = { messageId, role: "ROLE_USER" as const, parts: [{ text: "Count to ten." }] };
     const status = createStatus("TASK_STATE_SUBMITTED", number);
-    const base = { scope: SCOPE, taskId, contextId, expectedSeq: 0, epoch: 0, messages: [] };
+    const base = { scope: SCOPE, taskId, contextId, expectedSeq: 0, committedAt: 0, epoch: 0, messages: [] };
     const task = { ...base, status: createStatus("TASK_STATE_WORKING", number), events: [] };
     const events: TaskEvent[] = [
       { task: { id: taskId, contextId, status, history: [message] } },
@@ -84,6 +84,7 @@ function createAppend(
     contextId,
     epoch,
     expectedSeq,
+    committedAt: Date.parse(status.timestamp ?? ""),
     messages: [],
     events: events.map((event, at) => LogEvent.create(expectedSeq + 1 + at, event)),
     status: { state: status.state, timestamp: status.timestamp ?? "" },

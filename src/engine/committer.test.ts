@@ -23,6 +23,7 @@ class TestWriter implements CommitWriter {
       contextId: "c",
       expectedSeq: 0,
       events: [],
+      committedAt: 0,
       status: { state: "TASK_STATE_WORKING", timestamp: "" },
       messages: [],
       epoch: 0,

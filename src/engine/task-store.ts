@@ -15,6 +15,8 @@ export interface LogAppend {
    * turns of the task: their queue, steps, start, suspension, or end.
    */
   readonly events: readonly LogEvent[];
+  /** Time in milliseconds since 1970 at which the commit begins. `readEvents` returns the time with each event. */
+  readonly committedAt: number;
   /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
   readonly status: { readonly state: TaskState; readonly timestamp: string };
   /**

@@ -25,23 +25,34 @@ export class LogEvent {
    * task, has the number 0.
    */
   readonly seq: number;
+  /**
+   * Time in milliseconds since 1970 at which the commit of the event began, or `undefined` if the event is not from a
+   * store, or if the store keeps no times.
+   */
+  readonly committedAt: number | undefined;
   #event: TaskEvent | undefined;
   #json: string | undefined;
   #encodings: EventEncoding | undefined;
 
-  private constructor(seq: number, event: TaskEvent | undefined, json: string | undefined) {
+  private constructor(
+    seq: number,
+    event: TaskEvent | undefined,
+    json: string | undefined,
+    committedAt: number | undefined,
+  ) {
     this.seq = seq;
+    this.committedAt = committedAt;
     this.#event = event;
     this.#json = json;
   }
 
   static create(seq: number, event: TaskEvent): LogEvent {
-    return new LogEvent(seq, event, undefined);
+    return new LogEvent(seq, event, undefined, undefined);
   }
 
   /** Creates a log event from JSON text. `jsonText` must be the unchanged JSON text of a stored `TaskEvent`. */
-  static fromJsonText(seq: number, json: string): LogEvent {
-    return new LogEvent(seq, undefined, json);
+  static fromJsonText(seq: number, json: string, committedAt?: number): LogEvent {
+    return new LogEvent(seq, undefined, json, committedAt);
   }
 
   get event(): TaskEvent {

@@ -8,6 +8,8 @@ export interface LogLines {
   readonly seq: number;
   /** Events as JSON lines. */
   readonly lines: string;
+  /** Time of the append in milliseconds since 1970. Only `readEvents` needs it. */
+  readonly committedAt?: number;
 }
 
 /** The number of events and bytes of JSON with which a page of events ends. */
@@ -15,12 +17,12 @@ export type EventPageLimit = Parameters<TaskStore["readEvents"]>[3];
 
 /** Yields the events after the sequence number `after`, in order. The rows may contain earlier events. */
 export function* iterateLoggedEvents(rows: Iterable<LogLines>, after: number): Generator<LogEvent> {
-  for (const { seq, lines } of rows) {
+  for (const { seq, lines, committedAt } of rows) {
     if (seq <= after) continue;
     const events = lines.split("\n");
     const before = seq - events.length;
     for (let at = Math.max(0, after - before); at < events.length; at++)
-      yield LogEvent.fromJsonText(before + at + 1, events[at] as string);
+      yield LogEvent.fromJsonText(before + at + 1, events[at] as string, committedAt);
   }
 }
 

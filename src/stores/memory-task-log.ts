@@ -1,7 +1,7 @@
 import { countUtf8Bytes, type SlotReuseMap } from "../base/data-structures/index.ts";
 import type { FinishedStep, LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
 import type { Webhook } from "../webhooks/index.ts";
-import { copyTask, type LogEvent, type Task, type TaskState } from "../protocol/index.ts";
+import { copyTask, type Task, type TaskState } from "../protocol/index.ts";
 import { foldLoggedEvents, iterateLoggedEvents, type LogLines } from "./logged-events.ts";
 import type { MemoryTaskListIndex } from "./memory-task-list-index.ts";
 import { restoreTask } from "./restore-task.ts";
@@ -110,8 +110,8 @@ export function createMemoryTaskLog(
 
 /** Appends the events, messages, turn, and queue change of an append to the log, but does not change its status. */
 export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): void {
-  const { events, messages, turn, steps, queueChange, hasRunningTurn, releasesLease } = append;
-  appendEvents(log, events);
+  const { messages, turn, steps, queueChange, hasRunningTurn, releasesLease } = append;
+  appendEvents(log, append);
   for (const { messageId, wasQueued } of messages)
     if (!wasQueued) log.messageIds = [...log.messageIds, messageId];
   if (turn !== undefined) log.turn = turn ?? undefined;
@@ -126,12 +126,12 @@ export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): vo
   if (!log.hasRunningTurn) log.folded = undefined;
 }
 
-function appendEvents(log: MemoryTaskLog, events: readonly LogEvent[]): void {
+function appendEvents(log: MemoryTaskLog, { events, committedAt }: LogAppend): void {
   let texts: string[] = [];
   let length = 0;
   const addRow = (): void => {
     // `join` creates a flat text, which the garbage collector copies at once.
-    const row = { seq: log.seq, lines: texts.join("\n") };
+    const row = { seq: log.seq, lines: texts.join("\n"), committedAt };
     if (log.rows.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.rows = [...log.rows, row];
     else log.rows.push(row);
     log.textBytes += measureText(row.lines);

@@ -91,6 +91,7 @@ export function createTestLogAppend(
     contextId: "talk",
     expectedSeq: after,
     events: events.map((event, index) => LogEvent.create(after + 1 + index, event)),
+    committedAt: Date.parse(formatTestTime(after)),
     status: { state, timestamp },
     messages: [],
     epoch: 0,

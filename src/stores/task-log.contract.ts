@@ -12,6 +12,7 @@ import {
   splitTestListBySizes,
   createSplitLogArbitrary,
   foldTestTaskEvents,
+  formatTestTime,
   createTestStatusEvent,
 } from "./task-event-logs.fixture.ts";
 import { countRuns } from "../../test/support/count-runs.ts";
@@ -63,6 +64,8 @@ export function defineTaskLogContract(
       const events = await getStore().readEvents(aliceTestTaskScope, "t", 0, GENEROUS_TEST_READ_LIMIT);
       expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
       expect(events.map(({ event }) => event)).toEqual(log);
+      const times = [0, 0, 2, 2].map((after) => Date.parse(formatTestTime(after)));
+      expect(events.map(({ committedAt }) => committedAt)).toEqual(times);
       expect(events.map(({ jsonText: json }) => json)).toEqual(log.map((event) => JSON.stringify(event)));
       expect(await loadTestTask(getStore(), aliceTestTaskScope, "t")).toEqual({
         task: foldTestTaskEvents(log),

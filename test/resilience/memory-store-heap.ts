@@ -62,6 +62,7 @@ function createAppend(taskId: string, expectedSeq: number, state: TaskState): Lo
     ...ids,
     expectedSeq,
     events: events.map((event, at) => LogEvent.create(expectedSeq + 1 + at, event)),
+    committedAt: Date.now(),
     status: { state, timestamp },
     messages: [{ messageId: message.messageId, seq: expectedSeq + 1 }],
     epoch: 0,

@@ -121,6 +121,7 @@ function createAppends(round: number): LogAppend[] {
     const status = { state: "TASK_STATE_WORKING", timestamp: TIMESTAMP } as const;
     return {
       scope: SCOPE,
+      committedAt: 0,
       taskId,
       contextId: "c",
       expectedSeq: round,

@@ -69,14 +69,22 @@ describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
     expect(await readVersions()).toEqual([{ version: 2 }]);
   });
 
-  it("of a version before the first release is refused, with the statement that deletes it", async () => {
-    await runTestSql(url, "CREATE SCHEMA colloquy; CREATE TABLE colloquy.schema_version (version integer)");
-    await expect(openAndClose()).rejects.toThrow(
-      "The database was written by a version of Colloquy before the first release, which no later version can read. To start with an empty store, run DROP SCHEMA colloquy CASCADE.",
-    );
-    await runTestSql(url, "DROP SCHEMA colloquy CASCADE");
-    await openAndClose();
-  });
+  it.each([
+    ["CREATE SCHEMA colloquy; CREATE TABLE colloquy.schema_version (version integer)"],
+    [
+      `${CREATE_VERSION_TABLE_SQL} ${POSTGRES_SCHEMA_STEPS[0]} ALTER TABLE colloquy.log DROP COLUMN committed_at`,
+    ],
+  ])(
+    "of a version before the first release is refused, with the statement that deletes it",
+    async (script) => {
+      await runTestSql(url, script);
+      await expect(openAndClose()).rejects.toThrow(
+        "The database was written by a version of Colloquy before the first release, which no later version can read. To start with an empty store, run DROP SCHEMA colloquy CASCADE.",
+      );
+      await runTestSql(url, "DROP SCHEMA colloquy CASCADE");
+      await openAndClose();
+    },
+  );
 
   it("needs the privilege CREATE on the database, which the error names", async () => {
     const user = `plain_${randomUUID().replaceAll("-", "")}`;

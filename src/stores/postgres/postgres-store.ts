@@ -52,8 +52,8 @@ const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
 const PROBE_DISK = defineStatement<[]>(
   "probe_disk",
   `DO $$ BEGIN
-     INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts)
-       SELECT -1, n, repeat(md5(n::text), 32), false FROM generate_series(1, 128) AS n;
+     INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts, committed_at)
+       SELECT -1, n, repeat(md5(n::text), 32), false, 0 FROM generate_series(1, 128) AS n;
      RAISE EXCEPTION USING ERRCODE = 'CQ001';
    EXCEPTION WHEN SQLSTATE 'CQ001' THEN NULL;
    END $$`,

@@ -5,8 +5,8 @@ export const SIZE_SHARD_COUNT = 16;
  * Tables of the schema `colloquy`. The decision docs/decisions/013-postgres-layout.md has the reasons.
  *
  * - The key of a scope is a hash of its members, so that no node needs to look up keys.
- * - Each row of `log` contains the events of one append as JSON lines, and its `seq` is the sequence number of the last
- *   event. `COLLATE "C"` sorts ids and times by their bytes, on every server and in every language.
+ * - Each row of `log` contains the events of one append as JSON lines. Its `seq` is the sequence number of the last
+ *   event, and `committed_at` the time of the append in milliseconds since 1970. `COLLATE "C"` sorts ids and times by their bytes, on every server and in every language.
  * - A row of `node` is a living node with the number of its last renewal. A node that has seen no renewal for `lease_ms`
  *   deletes the row.
  * - `lease_node` is the node that runs the task's turn, or that delivers to the webhook. `wake_at` is the time at which a
@@ -56,6 +56,7 @@ const CREATE_TABLES_SQL = `
     seq bigint NOT NULL,
     lines text NOT NULL,
     has_only_artifacts boolean NOT NULL,
+    committed_at bigint NOT NULL,
     PRIMARY KEY (task, seq)
   );
   CREATE TABLE colloquy.snapshot (

@@ -34,7 +34,13 @@ export function toAppendRows(appends: readonly NumberedAppend[], cipher: PushSec
     addTaskRow(rows, ordinal, append);
     addMessageRows(rows, ordinal, append);
     for (const { seq, lines, hasOnlyArtifacts } of toLogRows(append.events))
-      rows.logRows.push({ ordinal, seq, lines, has_only_artifacts: hasOnlyArtifacts });
+      rows.logRows.push({
+        ordinal,
+        seq,
+        lines,
+        has_only_artifacts: hasOnlyArtifacts,
+        committed_at: append.committedAt,
+      });
     addSnapshotRow(rows, ordinal, append);
     addTurnRows(rows, ordinal, append, cipher);
     for (const { turnSeq, key, json } of append.steps ?? [])

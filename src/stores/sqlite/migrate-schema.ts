@@ -16,7 +16,7 @@ import { replaceSqliteBackup } from "./shared-file-operations.ts";
  * The `application_id` of each SQLite file with tasks. Versions of Colloquy before the first release used no
  * `application_id`, and other numbers of schema versions.
  */
-export const APPLICATION_ID = 0x436c6f71;
+export const APPLICATION_ID = 0x436c6f72;
 /** Interval in milliseconds between two reports about the steps of a migration. */
 const STEP_REPORT_INTERVAL_MS = 1000;
 

@@ -1,7 +1,7 @@
 /**
  * Scopes and tasks have small integer keys, so that the rows of other tables and the indexes stay small. Each
  * row of `log` contains the events of one append as JSON lines. In each row, `seq` is the sequence number of
- * the append's last event, and `has_only_artifacts` is 1 if a list without artifacts skips the row. SQLite stores 0
+ * the append's last event, `committed_at` is the time of the append in milliseconds since 1970, and `has_only_artifacts` is 1 if a list without artifacts skips the row. SQLite stores 0
  * and 1 in the header of a row, and therefore skips such a row without reading its content. Snapshots have a separate
  * table, because every append would otherwise rewrite the snapshot of its task. The decision
  * docs/decisions/008-sqlite-layout.md explains the layout of the tables.
@@ -51,6 +51,7 @@ const CREATE_TASK_TABLES_SQL = `
     seq INTEGER NOT NULL,
     lines TEXT NOT NULL,
     has_only_artifacts INTEGER NOT NULL DEFAULT 0,
+    committed_at INTEGER NOT NULL,
     PRIMARY KEY (task, seq)
   );
   CREATE TABLE snapshot (

@@ -49,7 +49,7 @@ export function restoreTaskByKey({ sql }: TaskTables, key: number): RestoredTask
 
 function iterateLogRows({ sql }: Pick<TaskTables, "sql">, key: number, after: number): Iterable<LogLines> {
   return sql.iterate<LogLines>(
-    "SELECT seq, lines FROM log WHERE task = ? AND seq > ? ORDER BY seq",
+    "SELECT seq, lines, committed_at AS committedAt FROM log WHERE task = ? AND seq > ? ORDER BY seq",
     key,
     after,
   );

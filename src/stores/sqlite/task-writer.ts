@@ -11,7 +11,7 @@ import type { TaskTables, WrittenTask } from "./task-tables.ts";
  * only within a transaction.
  */
 export function writeAppend(tables: TaskTables, append: LogAppend): AppendRefusal | undefined {
-  const { expectedSeq, events, snapshot, status, webhooks = [], steps = [], turn } = append;
+  const { expectedSeq, events, committedAt, snapshot, status, webhooks = [], steps = [], turn } = append;
   const { sql, scopes, counts, checkpoints, maxRowBytes } = tables;
   const scopeKey = scopes.findOrInsertKey(append.scope);
   const known = expectedSeq === 0 ? undefined : findWrittenTask(tables, scopeKey, append.taskId);
@@ -28,11 +28,12 @@ export function writeAppend(tables: TaskTables, append: LogAppend): AppendRefusa
   counts.moveTask(scopeKey, known?.state, status.state);
   for (const { seq: lastSeq, lines, hasOnlyArtifacts } of toLogRows(events, maxRowBytes)) {
     sql.run(
-      "INSERT INTO log (task, seq, lines, has_only_artifacts) VALUES (?, ?, ?, ?)",
+      "INSERT INTO log (task, seq, lines, has_only_artifacts, committed_at) VALUES (?, ?, ?, ?, ?)",
       key,
       lastSeq,
       lines,
       Number(hasOnlyArtifacts),
+      committedAt,
     );
     checkpoints.countRow(lines.length);
   }

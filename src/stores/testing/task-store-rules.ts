@@ -60,6 +60,7 @@ function append(
     contextId: "talk",
     expectedSeq: after,
     events: events.map((event, at) => LogEvent.create(after + 1 + at, event)),
+    committedAt: Date.parse(status.timestamp),
     status,
     messages: [],
     epoch: 0,

@@ -5,7 +5,7 @@ import type { LineJournal } from "./line-journal.ts";
 
 /**
  * Yields the lines of a task of the own server: its event log as `event` lines, and then the other observed lines of the
- * task. The store has no time for events without a status, so that only observed ones have a time.
+ * task. A store of the user can keep no times. Then only observed events and events with a status have a time.
  */
 export async function* readLogLines(
   tasks: TaskLogAccess,
@@ -28,7 +28,7 @@ export async function* readLogLines(
     const last = events.at(-1);
     if (!last) break;
     for (const event of events) {
-      const time = observedTimes.get(event.seq) ?? findStatusTime(event);
+      const time = observedTimes.get(event.seq) ?? findCommitTime(event);
       at = time ?? at;
       yield formatEventLine(event, { agent: agentName, taskId, at, isTimeKnown: time !== undefined });
     }
@@ -38,8 +38,9 @@ export async function* readLogLines(
     if (kind !== "event" || logSeq === undefined || logSeq > seq) yield text;
 }
 
-/** Returns the time of an event with a status. Artifacts, the most frequent events, are not parsed. */
-function findStatusTime(logged: LogEvent): string | undefined {
+/** Returns the time of the commit, or the time of the status. Artifacts, the most frequent events, are not parsed. */
+function findCommitTime(logged: LogEvent): string | undefined {
+  if (logged.committedAt !== undefined) return new Date(logged.committedAt).toISOString();
   if (logged.jsonText.startsWith('{"artifactUpdate"')) return undefined;
   const { event } = logged;
   if ("task" in event) return event.task.status.timestamp;

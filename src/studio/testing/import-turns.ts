@@ -63,6 +63,7 @@ export async function importTurns(
     contextId,
     expectedSeq: 0,
     events: [LogEvent.create(1, { task })],
+    committedAt: Date.now(),
     status: { state: task.status.state, timestamp: task.status.timestamp ?? new Date().toISOString() },
     messages: [],
     epoch: 0,

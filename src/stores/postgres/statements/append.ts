@@ -40,7 +40,13 @@ export const APPEND_COLUMNS = {
     leased: "boolean",
     wake_at: "timestamptz",
   },
-  logRows: { ordinal: "int", seq: "bigint", lines: "json", has_only_artifacts: "boolean" },
+  logRows: {
+    ordinal: "int",
+    seq: "bigint",
+    lines: "json",
+    has_only_artifacts: "boolean",
+    committed_at: "bigint",
+  },
   snapshots: {
     ordinal: "int",
     seq: "bigint",
@@ -146,8 +152,8 @@ const COMPARE_AND_SET_SQL = `
     SELECT ordinal, key, running FROM created UNION ALL SELECT ordinal, key, running FROM changed
   ),
   inserted_log AS (
-    INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts)
-    SELECT written.key, given.seq, given.lines, given.has_only_artifacts
+    INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts, committed_at)
+    SELECT written.key, given.seq, given.lines, given.has_only_artifacts, given.committed_at
     FROM ${renderSectionSql("logRows")} JOIN written ON written.ordinal = given.ordinal
     RETURNING octet_length(lines) AS bytes
   ),

@@ -26,6 +26,12 @@ export const READ_DATABASE_STATE: PostgresStatement<
     ) AS has_versions,
     EXISTS (
       SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'colloquy' AND tablename = 'schema_version'
+    ) OR (
+      EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'colloquy' AND tablename = 'log')
+      AND NOT EXISTS (
+        SELECT 1 FROM information_schema.columns
+        WHERE table_schema = 'colloquy' AND table_name = 'log' AND column_name = 'committed_at'
+      )
     ) AS has_unreleased_tables,
     current_setting('server_encoding') AS encoding, pg_database_size(current_database()) AS bytes`,
 );

@@ -66,8 +66,8 @@ export const READ_EVENTS: PostgresStatement<
   LogLines
 > = defineStatement(
   "colloquy_read_events",
-  `SELECT seq, lines FROM (
-    SELECT log.seq, log.lines,
+  `SELECT seq, lines, committed_at AS "committedAt" FROM (
+    SELECT log.seq, log.lines, log.committed_at,
       sum(octet_length(log.lines)) OVER (ORDER BY log.seq) - octet_length(log.lines)
         - first_value(octet_length(log.lines)) OVER (ORDER BY log.seq) AS preceding_bytes
     FROM colloquy.log AS log

@@ -130,7 +130,9 @@ function TimelineRowView(props: {
       data-marked={marks.length > 0 ? "" : undefined}
     >
       {hasKnownTime(line) ? (
-        <time title={formatClock(timeMs)}>+{formatOffset(timeMs - period.startMs)}</time>
+        <time dateTime={new Date(timeMs).toISOString()} title={formatClock(timeMs)}>
+          +{formatOffset(timeMs - period.startMs)}
+        </time>
       ) : (
         <time title="The console did not observe the event, and the store has no time for it.">–</time>
       )}
