@@ -3,6 +3,7 @@ import { toFileUrl } from "../to-file-url.ts";
 import type { ChatMessage, ChatPart, ToolChatPart } from "../chat-message.ts";
 import { diffParts, isText } from "../diff-parts.ts";
 import type { TaskView } from "../task-view.ts";
+import type { UsageTaskView } from "./usage-task-view.ts";
 
 /** An event of the AG-UI protocol. */
 export type AgUiEvent = JsonObject & { readonly type: string };
@@ -136,19 +137,20 @@ function toActivity(part: Exclude<ChatPart, { type: "text" | "reasoning" | "tool
   return part.type === "data" ? { data: part.data } : { url: part.url, title: part.title };
 }
 
-/** Returns the event that ends a run, with the questions of a task that waits for its user. */
+/** Returns the event that ends a run, with the tokens of the run, and the questions of a task that waits for its user. */
 export function encodeRunEnd(
-  view: TaskView | undefined,
+  view: UsageTaskView | undefined,
   run: { threadId: string; runId: string },
 ): AgUiEvent {
   const { errorText, state } = view ?? {};
-  if (errorText !== undefined) return { type: "RUN_ERROR", message: errorText };
+  const usage = view && view.usage.length > 0 ? { usage: view.usage } : {};
+  if (errorText !== undefined) return { type: "RUN_ERROR", message: errorText, ...usage };
   const interrupts = view && state !== undefined && isInterrupted(state) ? listInterrupts(view) : [];
   const outcome: JsonObject =
     interrupts.length > 0
       ? { type: "interrupt", interrupts }
       : { type: state === "TASK_STATE_CANCELED" ? "cancelled" : "success" };
-  return { type: "RUN_FINISHED", ...run, outcome };
+  return { type: "RUN_FINISHED", ...run, outcome, ...usage };
 }
 
 function listInterrupts(view: TaskView): JsonObject[] {

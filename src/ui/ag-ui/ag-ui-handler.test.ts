@@ -1,6 +1,9 @@
 import { once } from "node:events";
+import { BaseLlm, type BaseLlmConnection, FunctionTool, LlmAgent, type LlmResponse } from "@google/adk";
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { agent, data, failed, inputRequired, status } from "../../agents/adapters/index.ts";
+import { adkAgent } from "../../agents/adk/index.ts";
 import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
@@ -90,7 +93,14 @@ describe("an AG-UI endpoint", () => {
     const handle = await serve(talker);
     const events = await run(handle, { messages: [hello] });
     expect(summarize(events)).toEqual(["RUN_STARTED", ...output, end]);
+    expect(events[0]?.event).toEqual({
+      type: "RUN_STARTED",
+      threadId: "t",
+      runId: "r",
+      protocolVersion: "1.0",
+    });
     expect(events.at(-1)?.event).toMatchObject({ threadId: "t", runId: "r" });
+    expect(events.at(-1)?.event).not.toHaveProperty("usage");
   });
 
   it("continues after each event id, and after each state of the client's messages", async () => {
@@ -173,6 +183,61 @@ describe("an AG-UI endpoint", () => {
     ]);
   });
 
+  it("reports the tokens of each run once, also after a reload", async () => {
+    const handle = await serve(
+      agent(card, async function* ({ history }) {
+        const isFirst = history.length === 1;
+        const usage = {
+          inputTokens: isFirst ? 10 : 20,
+          outputTokens: 2,
+          totalTokens: 0,
+          cachedInputTokens: 4,
+        };
+        if (isFirst) yield { ...inputRequired("Which city?"), metadata: { usage } };
+        yield { ...failed("No weather."), metadata: { usage } };
+      }),
+    );
+    const counts = { outputTokens: 2, cachedInputTokens: 4 };
+    const asked = await run(handle, { messages: [hello] });
+    const usageOfQuestion = [{ ...counts, inputTokens: 10, totalTokens: 12 }];
+    expect(asked.at(-1)?.event).toMatchObject({ type: "RUN_FINISHED", usage: usageOfQuestion });
+    const question = { id: "q", role: "assistant", content: "Which city?" };
+    const messages = [hello, question, { id: "m2", role: "user", content: "Seoul" }];
+    const usageOfAnswer = [{ ...counts, inputTokens: 20, totalTokens: 22 }];
+    for (const reload of [false, true]) {
+      const answered = await run(handle, { messages: reload ? [] : messages });
+      expect(answered.at(-1)?.event).toMatchObject({ type: "RUN_ERROR", usage: usageOfAnswer });
+    }
+  });
+
+  it("reports the tokens of all model calls of an ADK agent, with the cached tokens", async () => {
+    const look = new FunctionTool({
+      name: "look",
+      description: "Looks",
+      parameters: z.object({}),
+      execute: () => "blue",
+    });
+    const model = new CachingLlm();
+    const handle = await serve(
+      adkAgent(new LlmAgent({ name: "seer", description: "Sees", model, tools: [look] })),
+    );
+    const expected = {
+      type: "RUN_FINISHED",
+      usage: [
+        {
+          inputTokens: 200,
+          outputTokens: 20,
+          totalTokens: 220,
+          cachedInputTokens: 160,
+          reasoningTokens: 6,
+          model: "m-001",
+        },
+      ],
+    };
+    expect((await run(handle, { messages: [hello] })).at(-1)?.event).toMatchObject(expected);
+    expect((await run(handle, { messages: [hello] })).at(-1)?.event).toMatchObject(expected);
+  });
+
   it("answers a question with the next message, and reports failures", async () => {
     const handle = await serve(
       agent(card, async function* ({ text, history }) {
@@ -237,3 +302,40 @@ describe("an AG-UI endpoint", () => {
     expect(await (await request({ method: "GET" })).json()).toMatchObject({ transport: { resumable: true } });
   });
 });
+
+/** Calls the tool `look`, and then answers in chunks. Each response reports the tokens so far, as Gemini does. */
+class CachingLlm extends BaseLlm {
+  #callCount = 0;
+
+  constructor() {
+    super({ model: "m" });
+  }
+
+  override async *generateContentAsync(): AsyncGenerator<LlmResponse, void> {
+    const report = (candidatesTokenCount: number): Partial<LlmResponse> => ({
+      modelVersion: "m-001",
+      usageMetadata: {
+        promptTokenCount: 100,
+        cachedContentTokenCount: 80,
+        candidatesTokenCount,
+        thoughtsTokenCount: 3,
+      },
+    });
+    const isFirst = this.#callCount++ % 2 === 0;
+    if (isFirst) {
+      yield {
+        content: { role: "model", parts: [{ functionCall: { name: "look", args: {} } }] },
+        ...report(7),
+      };
+      return;
+    }
+    const toContent = (text: string) => ({ role: "model", parts: [{ text }] });
+    yield { content: toContent("It is "), partial: true, ...report(3) };
+    yield { content: toContent("blue."), partial: true, ...report(7) };
+    yield { content: toContent("It is blue."), ...report(7) };
+  }
+
+  override connect(): Promise<BaseLlmConnection> {
+    return Promise.reject(new Error("Not used."));
+  }
+}

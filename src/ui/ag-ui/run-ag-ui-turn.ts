@@ -1,6 +1,6 @@
 import { isInterrupted, type Message, type Part, type Task } from "../../protocol/index.ts";
 import { createDecisionMessageId, createDecisionPart } from "../decode-tool-event.ts";
-import { TaskView, toChatMessages } from "../task-view.ts";
+import { toChatMessages } from "../task-view.ts";
 import {
   type AppliedEventId,
   type ChatClient,
@@ -12,6 +12,10 @@ import {
 import { AgUiEventEncoder, type AgUiEvent, encodeRunEnd } from "./ag-ui-event-encoder.ts";
 import { DeliveredMessages } from "./delivered-messages.ts";
 import { type ResumeEntry, type RunAgentInput, toParts } from "./run-agent-input.ts";
+import { UsageTaskView } from "./usage-task-view.ts";
+
+/** The version of the AG-UI protocol. Each run declares it (AG-UI 1.0, Versioning). */
+const PROTOCOL_VERSION = "1.0";
 
 /** The position of a client in the events of a task. */
 export interface AgUiCursor {
@@ -42,7 +46,7 @@ export async function* runAgUiTurn(
   call: TurnCallOptions,
 ): AgUiBatches {
   const { threadId, runId, messages } = input;
-  yield { events: [{ type: "RUN_STARTED", threadId, runId }] };
+  yield { events: [{ type: "RUN_STARTED", threadId, runId, protocolVersion: PROTOCOL_VERSION }] };
   const run = new AgUiTaskRun(client, input, cursor, call);
   const lastMessage = messages.at(-1);
   // A first message has no earlier tasks, and therefore starts without a request for them.
@@ -72,7 +76,7 @@ class AgUiTaskRun {
   readonly #input: RunAgentInput;
   readonly #cursor: AgUiCursor | undefined;
   readonly #call: TurnCallOptions;
-  readonly #view = new TaskView();
+  readonly #view = new UsageTaskView();
   readonly #encoder = new AgUiEventEncoder();
   readonly #delivered: DeliveredMessages;
 

@@ -141,7 +141,7 @@ describe("an agent of the AI SDK", () => {
     ]);
     expect(task.metadata).toEqual({
       finishReason: "stop",
-      usage: { inputTokens: 6, outputTokens: 10, totalTokens: 16 },
+      usage: { inputTokens: 6, outputTokens: 10, totalTokens: 16, cachedInputTokens: 4 },
     });
   });
 

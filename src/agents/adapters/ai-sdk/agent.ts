@@ -188,10 +188,13 @@ class StreamPartConverter {
   }
 }
 
-function toUsageMetadata({ inputTokens, outputTokens, totalTokens }: LanguageModelUsage): JsonObject {
+function toUsageMetadata(usage: LanguageModelUsage): JsonObject {
+  const { inputTokens, outputTokens, totalTokens, inputTokenDetails } = usage as Partial<LanguageModelUsage>;
+  const { cacheReadTokens } = inputTokenDetails ?? {};
   return {
     inputTokens: inputTokens ?? null,
     outputTokens: outputTokens ?? null,
     totalTokens: totalTokens ?? null,
+    ...(cacheReadTokens !== undefined && { cachedInputTokens: cacheReadTokens }),
   };
 }

@@ -10,7 +10,7 @@ export type ModelScript = (
 ) => Iterable<string | LanguageModelV4StreamPart> | AsyncIterable<string | LanguageModelV4StreamPart>;
 
 const SCRIPTED_TOKEN_USAGE = {
-  inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+  inputTokens: { total: 3, noCache: 1, cacheRead: 2, cacheWrite: undefined },
   outputTokens: { total: 5, text: 5, reasoning: undefined },
 };
 

@@ -131,7 +131,7 @@ describe("an OpenAI-compatible endpoint", () => {
     ]);
     expect(task.metadata).toEqual({
       finishReason: "stop",
-      usage: { inputTokens: 3, outputTokens: 5, totalTokens: 8 },
+      usage: { inputTokens: 3, outputTokens: 5, totalTokens: 8, cachedInputTokens: 2 },
     });
   });
 

@@ -30,6 +30,7 @@ export function decodeChunk(value: unknown): CompletionChunk {
   const choice = toRecord(toArray(choices)[0]);
   const delta = toRecord(choice["delta"] ?? choice["message"]);
   const tokenCounts = toRecord(usage);
+  const { cached_tokens: cachedTokens } = toRecord(tokenCounts["prompt_tokens_details"]);
   return {
     text: toStringOrEmpty(delta["content"]) + toStringOrEmpty(delta["refusal"]),
     // Endpoints use different field names for reasoning.
@@ -52,6 +53,7 @@ export function decodeChunk(value: unknown): CompletionChunk {
             inputTokens: toNumberOrNull(tokenCounts["prompt_tokens"]),
             outputTokens: toNumberOrNull(tokenCounts["completion_tokens"]),
             totalTokens: toNumberOrNull(tokenCounts["total_tokens"]),
+            ...(typeof cachedTokens === "number" && { cachedInputTokens: cachedTokens }),
           },
   };
 }

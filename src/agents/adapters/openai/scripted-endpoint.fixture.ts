@@ -38,7 +38,15 @@ export async function startScriptedEndpoint(
         sendDelta: (delta, extra = {}) => frame({ choices: [{ index: 0, delta, ...extra }] }),
         finish: (finishReason = "stop") => {
           frame({ choices: [{ index: 0, delta: {}, finish_reason: finishReason }] });
-          frame({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 } });
+          frame({
+            choices: [],
+            usage: {
+              prompt_tokens: 3,
+              completion_tokens: 5,
+              total_tokens: 8,
+              prompt_tokens_details: { cached_tokens: 2 },
+            },
+          });
           frame("[DONE]");
           response.end();
         },
