@@ -71,6 +71,31 @@ describe("colloquy conformance", () => {
     expect(badge).toContain("1 must passed, 2 not verified");
   });
 
+  it("checks the resilience with one message, and all reports have the checks", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const words = ["conformance", url, "--resilience", "--only", "RES-LEAVE", "RES-PAGES"];
+    const { code, out } = await runCliInTestProcess([...words, "--junit", "a.xml"], { cwd });
+    expect(out).toContain("passed       RES-LEAVE: A task continues");
+    expect(out).toContain("not verified RES-PAGES: The check sends other messages");
+    expect(code).toBe(0);
+    expect(await readFile(join(cwd, "a.xml"), "utf8")).toContain(
+      'tests="2" failures="0" errors="0" skipped="1"',
+    );
+    const json = await runCliInTestProcess([...words, "-o", "json"]);
+    const [report] = (JSON.parse(json.out) as { reports: { suites: { tests: object[] }[] }[] }).reports;
+    expect(report?.suites[0]?.tests[0]).toMatchObject({
+      result: "pass",
+      exchanges: expect.arrayContaining([expect.stringContaining("GetTask")]) as string[],
+    });
+    expect((await runCliInTestProcess([...words, "--markdown"])).out).toContain("| RES-LEAVE | passed |");
+  });
+
+  it("runs the restart command, and reports its failure", async () => {
+    const words = ["conformance", url, "--resilience", "--yes", "--only", "RES-RESTART"];
+    const { out } = await runCliInTestProcess([...words, "--restart-command", "echo broken >&2; exit 3"]);
+    expect(out).toContain("not verified RES-RESTART: The runner failed: Command failed: echo broken");
+  });
+
   it("fails for an expected failure that passes, an unknown test, and an unreachable agent", async () => {
     const entry = { test: "ANY-SEND-SHAPE", bindings: ["jsonrpc"], outcome: "failed", reason: "known" };
     const cwd = await createTempTestDirectoryWithFiles({ "known.json": JSON.stringify([entry]) });

@@ -1,6 +1,8 @@
+import { exec } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { Command, Option } from "commander";
 import {
   BINDINGS,
@@ -10,6 +12,7 @@ import {
   formatBinding,
   judgeConformance,
   LEVELS,
+  RESILIENCE_SUITE,
   listFindings,
   listProblems,
   loadCorpus,
@@ -20,6 +23,7 @@ import {
   type Binding,
   type ExpectedException,
   type JudgedRun,
+  type ResilienceOptions,
 } from "../studio/judge/index.ts";
 import { isLoopbackHost } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
@@ -38,6 +42,11 @@ interface ConformanceCommandOptions {
   binding?: Binding[];
   only?: string[];
   message: string;
+  resilience?: boolean;
+  waitMessage?: string;
+  askMessage?: string;
+  restartCommand?: string;
+  yes?: boolean;
   behaviors?: string;
   expectedFailures?: string;
   markdown?: boolean;
@@ -64,6 +73,11 @@ export function createConformanceCommand(context: CliContext): Command {
       "the message that the agent receives, about three times per binding and version",
       "Hello",
     )
+    .option("--resilience", "check the behavior under faults, on the first binding of the card")
+    .option("--wait-message <text>", "with --resilience: a text after which the agent works until canceled")
+    .option("--ask-message <text>", "with --resilience: a text after which the agent asks for input")
+    .option("--restart-command <command>", "with --resilience: a shell command that restarts the server")
+    .option("-y, --yes", "with --resilience: also send more messages, webhooks, and large requests")
     .option("--behaviors <file>", "texts of ACTS that a test agent understands (YAML), or all")
     .option("--expected-failures <file>", "JSON list of known failures: test, bindings, outcome, reason")
     .option("--markdown", "print Markdown")
@@ -83,7 +97,8 @@ verified, 2 for a wrong command line, 3 if the agent was not reached.
 Examples:
   colloquy conformance http://localhost:4120
   colloquy conformance agents.example.com --binding jsonrpc --sarif a2a.sarif --badge a2a.svg
-  colloquy conformance http://localhost:9999 --behaviors acts/sut-behaviors.yaml`,
+  colloquy conformance http://localhost:9999 --behaviors acts/sut-behaviors.yaml
+  colloquy conformance http://localhost:4120 --resilience --yes --message "Count slowly to five"`,
     )
     .action((url: string, options: ConformanceCommandOptions) => runConformance(url, options, context));
 }
@@ -116,6 +131,7 @@ async function runConformance(
       trustedOrigins: options.trustOrigin,
       bindings: options.binding,
       only: options.only,
+      resilience: options.resilience ? toResilienceOptions(options, cwd) : undefined,
       onResult(result, report) {
         const name = formatBinding(report);
         if (!isProgressShown) return;
@@ -155,6 +171,14 @@ async function runConformance(
   }
 }
 
+function toResilienceOptions(
+  { yes, waitMessage, askMessage, restartCommand: command }: ConformanceCommandOptions,
+  cwd: string,
+): ResilienceOptions {
+  const restart = async (): Promise<void> => void (await promisify(exec)(command ?? "", { cwd }));
+  return { allowsMore: yes, waitMessage, askMessage, restart: command === undefined ? undefined : restart };
+}
+
 async function writeReports(run: JudgedRun, options: ConformanceCommandOptions, cwd: string): Promise<void> {
   if (options.junit !== undefined) {
     const suites = new Map(
@@ -184,6 +208,9 @@ function renderText(run: JudgedRun, problems: readonly string[]): string {
       return `${level} ${passed} passed, ${failed} failed, ${notVerified} not verified`;
     });
     lines.push(`${formatBinding(report)}: ${cells.join("; ")}`);
+    for (const { test, outcome, reason } of report.results)
+      if (test.suite === RESILIENCE_SUITE)
+        lines.push(`  ${outcome.padEnd(12)} ${test.id}: ${reason ?? test.name}`);
   }
   for (const { result, report, isExpected } of listFindings(run)) {
     const { test, step, reason = "", exchanges = [] } = result;

@@ -28,7 +28,7 @@ export { fail, NotVerified } from "./acts/test-run.ts";
 export { runChecks, warn, type Check, type CheckGroup, type Diagnosis } from "./doctor/check.ts";
 export { classifyHost } from "./doctor/classify-host.ts";
 export { examineDeployment } from "./doctor/examine-deployment.ts";
-export { judgeConformance, type ConformanceOptions } from "./conformance.ts";
+export { judgeConformance, RESILIENCE_SUITE, type ConformanceOptions } from "./conformance.ts";
 export {
   formatBinding,
   listFindings,
@@ -39,3 +39,4 @@ export {
   type JudgedRun,
 } from "./render-report.ts";
 export { LEVELS } from "./report.ts";
+export type { ResilienceOptions } from "./rules/resilience-rules.ts";

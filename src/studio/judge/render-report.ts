@@ -70,6 +70,17 @@ export function renderMarkdown(run: JudgedRun): string {
       lines.push(`| ${formatBinding(report)} | ${level} | ${passed} | ${failed} | ${notVerified} |`);
     }
   lines.push("", "A test that is not verified proves nothing.");
+  for (const { results } of run.reports)
+    if (results[0]?.test.suite.id === "resilience")
+      lines.push(
+        "",
+        "| Check | Result | Seen |",
+        "|---|---|---|",
+        ...results.map(
+          ({ test, outcome, reason = test.name }) =>
+            `| ${test.id} | ${outcome} | \`${replaceControlCharacters(reason).replaceAll("`", "'").replaceAll("|", "¦")}\` |`,
+        ),
+      );
   for (const { result, report, isExpected } of listFindings(run)) {
     const { test, reason = "", exchanges = [] } = result;
     lines.push(

@@ -121,12 +121,13 @@ export function createJsonReport(
     suites: [...suites].map(([id, members]) => ({
       id,
       name: members[0]?.test.suite.name ?? id,
-      tests: members.map(({ test, outcome, reason = "", step, durationMs }) => ({
+      tests: members.map(({ test, outcome, reason = "", step, durationMs, exchanges }) => ({
         id: test.id,
         name: test.name,
         level: test.level,
         result: { passed: "pass", failed: "fail", "not verified": "skip" }[outcome],
         duration_ms: durationMs,
+        ...(exchanges ? { exchanges } : {}),
         ...(outcome === "not verified" ? { skip_reason: reason } : {}),
         ...(outcome === "failed" ? { failure: { message: reason, ...(step ? { step_id: step } : {}) } } : {}),
       })),

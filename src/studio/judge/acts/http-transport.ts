@@ -23,6 +23,7 @@ interface HttpMessage {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
+  readonly onChunk?: CallOptions["onChunk"];
 }
 
 /** Fetches the public agent card, which is an HTTP request on every binding. */
@@ -44,7 +45,7 @@ export async function fetchAgentCard(baseUrl: string, { headers, signal }: CallO
 export function createJsonRpcTransport(url: string): Transport {
   let requestCount = 0;
   return {
-    async call(operation, params, { headers, signal }) {
+    async call(operation, params, { headers, signal, onChunk }) {
       const { rpc, isStream = false } = getOperation(operation);
       const request = { jsonrpc: "2.0", id: `acts-${++requestCount}`, method: rpc, params };
       const accept = isStream ? "text/event-stream" : "application/json";
@@ -54,6 +55,7 @@ export function createJsonRpcTransport(url: string): Transport {
         headers: { "content-type": "application/json", accept, ...headers },
         body: JSON.stringify(request),
         signal,
+        onChunk,
       });
       return await readReply(response, isStream, unwrapJsonRpc);
     },
@@ -83,7 +85,7 @@ function readJsonRpcError(envelope: unknown): ObservedError | undefined {
 /** The HTTP+JSON binding (A2A §11). */
 export function createRestTransport(url: string): Transport {
   return {
-    async call(operation, params, { headers, signal }) {
+    async call(operation, params, { headers, signal, onChunk }) {
       const {
         http: [method, template],
         isStream = false,
@@ -100,6 +102,7 @@ export function createRestTransport(url: string): Transport {
         },
         body: hasBody ? JSON.stringify(rest) : undefined,
         signal,
+        onChunk,
       });
       return await readReply(response, isStream, (body) => {
         const error = readRestError(response.status, body);
@@ -209,14 +212,14 @@ type HttpResponse = Pick<Response, "status" | "headers" | "body" | "text">;
  * Sends a request without following redirects, because a redirect is the response of the server. A body of more than
  * `MAX_RESPONSE_BYTES` rejects.
  */
-export async function sendHttp({ url, ...message }: HttpMessage): Promise<HttpResponse> {
+export async function sendHttp({ url, onChunk, ...message }: HttpMessage): Promise<HttpResponse> {
   try {
     const { status, headers, body } = await fetch(url, {
       ...message,
       body: message.body ?? null,
       redirect: "manual",
     });
-    const limited = body && limitBytes(body);
+    const limited = body && limitBytes(body, onChunk);
     return { status, headers, body: limited, text: () => new Response(limited).text() };
   } catch (error) {
     if (message.signal.aborted) throw message.signal.reason;
@@ -226,11 +229,16 @@ export async function sendHttp({ url, ...message }: HttpMessage): Promise<HttpRe
   }
 }
 
-function limitBytes(body: ReadableStream<Uint8Array<ArrayBuffer>>): typeof body {
+function limitBytes(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onChunk: CallOptions["onChunk"],
+): typeof body {
   let bytes = 0;
+  const decoder = new TextDecoder();
   const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
       bytes += chunk.byteLength;
+      onChunk?.(decoder.decode(chunk, { stream: true }));
       if (bytes <= MAX_RESPONSE_BYTES) controller.enqueue(chunk);
       else controller.error(new ResponseError(`The response has more than ${MAX_RESPONSE_BYTES} bytes.`));
     },

@@ -101,11 +101,15 @@ async function checkForeignTask(run: TestRun, token: string | null): Promise<voi
   if (one !== other) fail(`A task of another user causes ${one}, and a missing task causes ${other}.`);
 }
 
-/** Two streams of one task have the same events. One stream may start later, with a newer snapshot of the task. */
 async function checkTwoStreams(run: TestRun): Promise<void> {
   const id = await startLongTask(run);
   const streams = await Promise.all([subscribe(run, id), subscribe(run, id)]);
   const [one = [], other = []] = await Promise.all(streams.map(collectCompleteStream));
+  assertSameUpdates(one, other);
+}
+
+/** Fails unless the updates of two streams of one task are the same. One stream may have started later. */
+export function assertSameUpdates(one: readonly unknown[], other: readonly unknown[]): void {
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
   const [, ...updates] = shorter;
   const common = updates.length === 0 ? [] : longer.slice(-updates.length);

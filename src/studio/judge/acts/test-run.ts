@@ -2,7 +2,7 @@ import type { Mismatch } from "./assertions.ts";
 import type { Binding, JsonMap } from "./corpus.ts";
 import type { Scope } from "./expressions.ts";
 import { fetchAgentCard, StreamedError } from "./http-transport.ts";
-import { createRequestHeaders, type Reply, type Transport } from "./transport.ts";
+import { createRequestHeaders, type CallOptions, type Reply, type Transport } from "./transport.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 import { CARD_PATH, OPERATIONS, type ObservedError } from "./wire-tables.ts";
 
@@ -62,7 +62,7 @@ export function formatError({ error_type: type, message }: ObservedError): strin
   return `${type}: ${String(message)}`;
 }
 
-interface OperationCallOptions {
+export interface OperationCallOptions extends Pick<CallOptions, "onChunk"> {
   readonly timeoutMs?: number | undefined;
   /** Token instead of the token of the context. `null` sends no token. */
   readonly token?: string | null;
@@ -73,7 +73,7 @@ export async function callOperation(
   run: TestRun,
   operation: string,
   params: JsonMap,
-  { timeoutMs, token = run.context.token }: OperationCallOptions = {},
+  { timeoutMs, token = run.context.token, onChunk }: OperationCallOptions = {},
 ): Promise<Reply> {
   const { specVersion, baseUrl, transport } = run.context;
   const headers = createRequestHeaders(specVersion, token);
@@ -89,7 +89,7 @@ export async function callOperation(
   return await recordExchange(
     run,
     `${OPERATIONS[operation]?.rpc ?? operation} ${shorten(JSON.stringify(request))}`,
-    withTimeLimit(signal, transport.call(operation, request, { headers, signal })),
+    withTimeLimit(signal, transport.call(operation, request, { headers, signal, onChunk })),
   );
 }
 

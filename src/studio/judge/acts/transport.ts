@@ -16,6 +16,8 @@ export interface Reply {
 export interface CallOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** Called with each part of a response over HTTP as text, for example with the comments of a stream. */
+  readonly onChunk?: ((text: string) => void) | undefined;
 }
 
 /** Sends requests over one protocol binding. Rejects with a `ResponseError` if the server sends no valid response. */

@@ -13,11 +13,12 @@ export interface Delivery {
 
 /** Receives push notifications. Each test has a separate address. */
 export interface WebhookReceiver {
-  createUrl(): string;
+  /** Returns a new address, which rejects the given number of deliveries with HTTP 503. Default: 0. */
+  createUrl(rejections?: number): string;
   /** Waits until a delivery at an address is the last one, or until the time is over. Returns all deliveries. */
   waitFor(
     url: string,
-    isLast: (delivery: Delivery) => boolean,
+    isLast: (delivery: Delivery, index: number, all: readonly Delivery[]) => boolean,
     timeoutMs: number,
   ): Promise<readonly Delivery[]>;
   close(): void;
@@ -33,12 +34,14 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await json(request).catch(() => undefined);
     const { url = "", headers } = request;
-    deliveries.set(url, [...(deliveries.get(url) ?? []), { headers, body }]);
-    response.writeHead(204).end();
+    const received = [...(deliveries.get(url) ?? []), { headers, body }];
+    deliveries.set(url, received);
+    response.writeHead(received.length > Number(/\d+$/.exec(url)?.[0]) ? 204 : 503).end();
   }
 
   return {
-    createUrl: () => `http://127.0.0.1:${port}/notifications/${crypto.randomUUID()}`,
+    createUrl: (rejections = 0) =>
+      `http://127.0.0.1:${port}/notifications/${crypto.randomUUID()}/${rejections}`,
     async waitFor(url, isLast, timeoutMs) {
       const { pathname } = new URL(url);
       const end = performance.now() + timeoutMs;

@@ -1,13 +1,10 @@
-import type { JsonMap } from "../acts/corpus.ts";
 import { readAllPaths, readPath } from "../acts/expressions.ts";
 import { fail, formatError, NotVerified } from "../acts/test-run.ts";
-import { declares, UNKNOWN_TASK } from "../rules/rule.ts";
+import { PRIVATE_WEBHOOK_RULE } from "../rules/resilience-rules.ts";
+import { requireCapability, UNKNOWN_TASK } from "../rules/rule.ts";
 import { warn, type Check } from "./check.ts";
 import { classifyHost } from "./classify-host.ts";
 import { toChecks, type Deployment } from "./deployment.ts";
-
-/** An address that a webhook must not have: the metadata service of cloud providers. */
-const METADATA_URL = "http://169.254.169.254/colloquy-doctor";
 
 /** Checks of declared capabilities, and of what callers may do. */
 export const CALLER_CHECKS: readonly Check<Deployment>[] = [
@@ -53,23 +50,5 @@ export const CALLER_CHECKS: readonly Check<Deployment>[] = [
         : warn(seen);
     },
   },
-  {
-    id: "DEPLOY-WEBHOOKS",
-    name: "The server sends no push notifications to private addresses",
-    remedy:
-      "Refuse webhooks of private networks (allowPrivateWebhooks: false), because a caller could reach internal services.",
-    async check({ card, finishedTask, call, options }) {
-      requireCapability(card, "pushNotifications");
-      if (!options.allowsMore) throw new NotVerified("The check creates a task and a webhook. Pass --yes.");
-      const { id: taskId } = await finishedTask();
-      const { error, body } = await call("create_push_config", { taskId, url: METADATA_URL });
-      if (error) return `The server refuses ${METADATA_URL}: ${formatError(error)}`;
-      await call("delete_push_config", { taskId, id: readPath(body, "id") });
-      return warn(`The server accepts a webhook at ${METADATA_URL}. It may still refuse to deliver.`);
-    },
-  },
+  ...toChecks(PRIVATE_WEBHOOK_RULE.id),
 ];
-
-function requireCapability(card: JsonMap, name: string): void {
-  if (!declares(card, name)) throw new NotVerified(`The card does not declare ${name}.`);
-}

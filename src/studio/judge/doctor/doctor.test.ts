@@ -86,7 +86,7 @@ describe("a server without a defect", () => {
       "ANY-EXTENDED-DENIED",
       "DEPLOY-PUSH",
       "DEPLOY-OPEN",
-      ...(allowsMore ? ["DEPLOY-WEBHOOKS"] : []),
+      ...(allowsMore ? ["RES-PUSH-PRIVATE"] : []),
     ]);
   });
 
@@ -217,13 +217,13 @@ describe("a defect has a finding, and no other finding", () => {
     expect(listFindings(await examineThroughProxy(changes))).toContain(finding);
   });
 
-  it("DEPLOY-WEBHOOKS: the server accepts webhooks of private networks", async () => {
+  it("RES-PUSH-PRIVATE: the server accepts webhooks of private networks", async () => {
     const lenient = createServer(greeter, { store: "memory", observer: false, push: { allowPrivate: true } });
     onTestFinished(() => lenient.close());
     const { url: lenientUrl } = await lenient.listen();
     expect(listFindings(await examine(lenientUrl))).toEqual([]);
     const findings = listFindings(await examine(lenientUrl, { allowsMore: true }));
-    expect(findings).toEqual(["warning DEPLOY-WEBHOOKS"]);
+    expect(findings).toEqual(["warning RES-PUSH-PRIVATE"]);
   });
 
   it("ANY-CARD-SHAPE: no client can read the card", async () => {

@@ -11,7 +11,15 @@ import {
   recordExchange,
 } from "../acts/test-run.ts";
 import { createRequestHeaders, type Reply } from "../acts/transport.ts";
-import { declares, isEnd, MISSING_TASK_ERROR, UNKNOWN_TASK, type Probe, type Rule } from "./rule.ts";
+import {
+  declares,
+  isEnd,
+  MISSING_TASK_ERROR,
+  requireCapability,
+  UNKNOWN_TASK,
+  type Probe,
+  type Rule,
+} from "./rule.ts";
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
@@ -276,8 +284,7 @@ export const OPERATION_RULES: readonly Rule[] = [
     section: "3.1.7–3.1.10",
     hint: "Store the webhook under its id, and answer a second deletion without an error.",
     async check({ card, finishedTask, call, expect }) {
-      if (!declares(card, "pushNotifications"))
-        throw new NotVerified("The card does not declare push notifications.");
+      requireCapability(card, "pushNotifications");
       const { id: taskId } = await finishedTask();
       // The task has ended, so that nothing is delivered. The domain is reserved for examples.
       const created = await call("create_push_config", { taskId, url: "https://example.com/colloquy-judge" });

@@ -1,5 +1,5 @@
 import { isTerminalState } from "../acts/assertions.ts";
-import type { Binding, JsonMap } from "../acts/corpus.ts";
+import type { Binding, JsonMap, Level } from "../acts/corpus.ts";
 import { readPath } from "../acts/expressions.ts";
 import { toOutcome, type TestInfo, type TestResult } from "../acts/run-test.ts";
 import {
@@ -8,6 +8,7 @@ import {
   fail,
   formatError,
   NotVerified,
+  type OperationCallOptions,
   type TestContext,
   type TestRun,
 } from "../acts/test-run.ts";
@@ -16,14 +17,16 @@ import type { Reply } from "../acts/transport.ts";
 /** A rule of A2A that holds for every agent, whatever the agent answers. */
 export interface Rule {
   readonly id: string;
-  readonly level: "must" | "should";
+  readonly level: Level;
   /** The rule as one sentence. */
   readonly name: string;
-  /** Section of the A2A specification. */
-  readonly section: string;
+  /** Section of the A2A specification. Absent for advice beyond the specification. */
+  readonly section?: string;
   readonly hint: string;
   /** Bindings on which the rule is checked. Default: all. */
   readonly bindings?: readonly Binding[];
+  /** Whether the rule sends more than the message of the sample: other messages, webhooks, or large requests. */
+  readonly needsMore?: true;
   readonly check: (probe: Probe) => Promise<void> | void;
 }
 
@@ -51,11 +54,7 @@ export interface Probe {
   readonly card: JsonMap;
   readonly cardProblem: string | undefined;
   readonly binding: Binding;
-  readonly call: (
-    operation: string,
-    params: JsonMap,
-    options?: { readonly token?: string | null },
-  ) => Promise<Reply>;
+  readonly call: (operation: string, params: JsonMap, options?: OperationCallOptions) => Promise<Reply>;
   /** Calls an operation that must succeed. */
   readonly expect: (operation: string, params: JsonMap) => Promise<unknown>;
   /** Calls an operation that must fail with an error of one of the names. */
@@ -81,12 +80,17 @@ export interface SharedSamples {
   readonly timeoutMs?: number | undefined;
   /** Monotonic clock in milliseconds. Default: `performance.now`. */
   readonly now?: (() => number) | undefined;
+  /** Whether rules with `needsMore` are checked. Default: false. */
+  readonly allowsMore?: boolean | undefined;
+  /** Creates the sample. Default: sends the message. */
+  readonly takeSample?: ((probe: Probe) => Promise<Sample>) | undefined;
   sample?: Promise<Sample>;
   stream?: Promise<StreamSample>;
   /** The exchanges of the samples, which appear in the results of all rules that use them. */
   readonly exchanges: string[];
 }
 
+export const MORE_NEEDED = "The check sends other messages, a webhook, or a large request. Pass --yes.";
 export const UNKNOWN_TASK = "00000000-0000-4000-8000-00000000dead";
 /** Name of the error for a task that does not exist. */
 export const MISSING_TASK_ERROR = "TaskNotFoundError";
@@ -106,6 +110,10 @@ export function declares(card: JsonMap, capability: string): boolean {
   return readPath(card, `capabilities.${capability}`) === true;
 }
 
+export function requireCapability(card: JsonMap, name: string): void {
+  if (!declares(card, name)) throw new NotVerified(`The card does not declare ${name}.`);
+}
+
 /** Runs a rule. Its result has the form of the result of an ACTS test. */
 export async function runRule(
   rule: Rule,
@@ -118,16 +126,16 @@ export async function runRule(
   const outcome = await toOutcome(run, async () => {
     if (!context.card && shared.cardProblem === undefined)
       throw new NotVerified("The agent card is not available.");
+    if (rule.needsMore && !shared.allowsMore) throw new NotVerified(MORE_NEEDED);
     await rule.check(createProbe(run, context.card ?? {}, shared));
   });
-  const { exchanges } = outcome;
-  const evidence = exchanges && exchanges.length === 0 ? shared.exchanges.slice(-2) : exchanges;
+  const { exchanges = run.exchanges.slice(-2) } = outcome;
   const { id, name, level, section, hint } = rule;
   return {
-    test: { id, name, level, suite, spec_ref: `A2A §${section}`, hint },
+    test: { id, name, level, suite, hint, ...(section === undefined ? {} : { spec_ref: `A2A §${section}` }) },
     durationMs: Math.round(performance.now() - start),
     ...outcome,
-    ...(evidence ? { exchanges: evidence } : {}),
+    exchanges: exchanges.length === 0 ? shared.exchanges.slice(-2) : exchanges,
   };
 }
 
@@ -170,11 +178,13 @@ export function createProbe(run: TestRun, card: JsonMap, shared: SharedSamples):
         fail(`The server returned ${formatError(error)}, not ${names[0]}`);
     },
     sample: () =>
-      (shared.sample ??= callOperation(sharedRun, "send_message", createMessage()).then((reply) => {
-        const task = readPath(reply.body, "task");
-        const isTask = typeof task === "object" && task !== null;
-        return { reply, task: isTask ? (task as JsonMap) : undefined };
-      })),
+      (shared.sample ??=
+        shared.takeSample?.(probe) ??
+        callOperation(sharedRun, "send_message", createMessage()).then((reply) => {
+          const task = readPath(reply.body, "task");
+          const isTask = typeof task === "object" && task !== null;
+          return { reply, task: isTask ? (task as JsonMap) : undefined };
+        })),
     sampleTask: async () => {
       const { reply, task } = await probe.sample();
       if (reply.error) throw new NotVerified(`The agent answers with ${formatError(reply.error)}`);
@@ -189,7 +199,7 @@ export function createProbe(run: TestRun, card: JsonMap, shared: SharedSamples):
       return task;
     },
     streamSample: async () => {
-      if (!declares(card, "streaming")) throw new NotVerified("The card does not declare streaming.");
+      requireCapability(card, "streaming");
       const startedAt = now();
       return await (shared.stream ??= callOperation(sharedRun, "send_streaming_message", createMessage(), {
         timeoutMs,

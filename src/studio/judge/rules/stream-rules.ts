@@ -2,7 +2,7 @@ import { checkStream, isTerminalState, viewEvent } from "../acts/assertions.ts";
 import { MISSING, readAllPaths, readPath } from "../acts/expressions.ts";
 import { checkShape } from "../acts/shapes.ts";
 import { fail, NotVerified, raise } from "../acts/test-run.ts";
-import { declares, isEnd, MISSING_TASK_ERROR, UNKNOWN_TASK, type Rule } from "./rule.ts";
+import { declares, isEnd, MISSING_TASK_ERROR, requireCapability, UNKNOWN_TASK, type Rule } from "./rule.ts";
 
 function readArtifactText(artifact: unknown): string {
   return readAllPaths(artifact, "parts[*].text").join("");
@@ -24,6 +24,17 @@ function collectArtifactTexts(events: readonly unknown[]): Map<unknown, string> 
   return texts;
 }
 
+/** Fails unless a task has the last state and the artifacts of its stream. */
+export function assertStored(events: readonly unknown[], task: unknown): void {
+  const states = readAllPaths(events.map(viewEvent), "[*].status.state");
+  if (readPath(task, "status.state") !== states.at(-1))
+    fail(`GetTask returns ${String(readPath(task, "status.state"))} after ${String(states.at(-1))}.`);
+  const stored = collectArtifactTexts([{ task }]);
+  for (const [artifact, text] of collectArtifactTexts(events))
+    if (stored.get(artifact) !== text)
+      fail(`The artifact ${String(artifact)} has another text than the stream of the task.`);
+}
+
 /** Rules of streams, which hold whatever the agent answers. */
 export const STREAM_RULES: readonly Rule[] = [
   {
@@ -33,7 +44,7 @@ export const STREAM_RULES: readonly Rule[] = [
     section: "3.1.6",
     hint: "Reject the subscription before the stream begins.",
     async check({ card, finishedTask, expectError }) {
-      if (!declares(card, "streaming")) throw new NotVerified("The card does not declare streaming.");
+      requireCapability(card, "streaming");
       const { id } = await finishedTask();
       await expectError("subscribe_to_task", { id }, "UnsupportedOperationError");
     },
@@ -45,7 +56,7 @@ export const STREAM_RULES: readonly Rule[] = [
     section: "3.1.6",
     hint: "Look the task up before the stream begins.",
     async check({ card, expectError }) {
-      if (!declares(card, "streaming")) throw new NotVerified("The card does not declare streaming.");
+      requireCapability(card, "streaming");
       await expectError("subscribe_to_task", { id: UNKNOWN_TASK }, MISSING_TASK_ERROR);
     },
   },
@@ -122,13 +133,7 @@ export const STREAM_RULES: readonly Rule[] = [
       const [id] = readAllPaths(events, "[*].task.id");
       if (id === undefined) throw new NotVerified("The stream has no task.");
       const task = await expect("get_task", { id });
-      const states = readAllPaths(events.map(viewEvent), "[*].status.state");
-      if (readPath(task, "status.state") !== states.at(-1))
-        fail(`GetTask returns ${String(readPath(task, "status.state"))} after ${String(states.at(-1))}.`);
-      const stored = collectArtifactTexts([{ task }]);
-      for (const [artifact, text] of collectArtifactTexts(events))
-        if (stored.get(artifact) !== text)
-          fail(`The artifact ${String(artifact)} has another text than the stream of the task.`);
+      assertStored(events, task);
     },
   },
   {
