@@ -255,4 +255,54 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await page.close();
     await test.close();
   });
+
+  it("shows what a model saw, what it replied, and what the call cost, two clicks from the tasks", async () => {
+    const prices = decodeModelPrices({ currency: "USD", models: { "test-model": { input: 2, output: 10 } } });
+    const weather = agent(
+      { name: "weather", description: "Answers" },
+      async function* ({ text, reportCall }) {
+        reportCall?.({
+          kind: "model",
+          model: "test-model",
+          durationMs: 1_500,
+          inputTokens: 1_200,
+          cachedInputTokens: 800,
+          outputTokens: 34,
+          finishReason: "STOP",
+          prompt: {
+            instruction: "Answer in one <b>word</b>.",
+            contents: [
+              { role: "user", parts: [{ text }] },
+              { role: "model", parts: [{ functionCall: { name: "look_up", args: { city: "Seoul" } } }] },
+            ],
+          },
+          reply: { role: "model", parts: [{ text: "**Clear**" }] },
+        });
+        yield "Clear";
+      },
+    );
+    const test = await ConsolePageTest.serve({ weather }, {}, { prices });
+    const { page, errors } = await test.open(browser, "#/tasks");
+    await (await connect(test.url)).ask("Weather in Seoul?");
+    await page.locator("[data-testid=task-row]").first().click();
+    await page.locator("[data-testid=timeline] [data-kind=model]").click();
+    const call = page.locator(".model-call");
+    const facts = await call.locator("dl").innerText();
+    expect(facts).toContain("1,200 (800 cached) + 34");
+    expect(facts).toContain("$0.0027");
+    expect(facts).toContain("STOP");
+    const messages = call.locator(".model-messages > li");
+    expect(
+      await messages.evaluateAll((items) => items.map((item) => item.getAttribute("data-role"))),
+    ).toEqual(["system", "user", "assistant", "assistant"]);
+    expect(await messages.nth(0).innerText()).toContain("Answer in one <b>word</b>.");
+    expect(await messages.nth(2).innerText()).toMatch(/Calls look_up[^]*Seoul/);
+    await messages.nth(3).locator("strong", { hasText: "Clear" }).waitFor();
+    await page.getByText("The line as JSON").click();
+    await page.locator(".inspector .json-tree").last().waitFor();
+    expect(errors).toEqual([]);
+    if (process.env["SHOT"]) await page.screenshot({ path: process.env["SHOT"] });
+    await page.close();
+    await test.close();
+  });
 });

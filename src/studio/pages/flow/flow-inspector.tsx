@@ -7,6 +7,7 @@ import { useCopyHotkeys } from "../parts/copy-text.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { formatClock } from "../parts/time-format.ts";
 import { usePageState } from "../app/page-state.ts";
+import { ModelCallView } from "../task/model-call-view.tsx";
 import { describeLine } from "../task/describe-line.ts";
 import { chooseMarkTone, describeMark } from "../task/describe-mark.ts";
 import type { JsonValue } from "../../../protocol/index.ts";
@@ -86,6 +87,7 @@ function LineDetails(props: {
         </span>
       ))}
       <CopyButton text={() => formatJson(entry.line, 2)} label="Copy the line as JSON" />
+      {entry.line.kind === "model" && <ModelCallView line={entry.line} />}
       <JsonTree value={json} openLevels={1} />
     </details>
   );

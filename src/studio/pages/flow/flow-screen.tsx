@@ -145,7 +145,9 @@ function FlowFigures({ flow }: { readonly flow: FlowAnalysis }): VNode {
       <LabeledValue name="tasks" value={formatCount(tasks.length)} />
       <LabeledValue name="requests" value={formatCount(exchanges.length)} />
       {usage.calls > 0 && <LabeledValue name="model calls" value={formatCount(usage.calls)} />}
-      {listUsage(usage).length > 0 && <LabeledValue name="spent" value={listUsage(usage).join(" · ")} />}
+      {listUsage(usage).length > 0 && (
+        <LabeledValue name="spent by these tasks" value={listUsage(usage).join(" · ")} />
+      )}
       {errors > 0 && <LabeledValue name="failed or cut" value={formatCount(errors)} />}
       {marks > 0 && <LabeledValue name="marks" value={formatCount(marks)} />}
     </p>

@@ -9,6 +9,7 @@ import { formatClock } from "../parts/time-format.ts";
 import { describeLine } from "./describe-line.ts";
 import { chooseMarkTone, describeMark } from "./describe-mark.ts";
 import { formatJson } from "../parts/json-text.ts";
+import { ModelCallView } from "./model-call-view.tsx";
 
 interface EntryInspectorProps {
   readonly entry: TimelineEntry;
@@ -81,7 +82,9 @@ export function EntryInspector(props: EntryInspectorProps): VNode {
           )}
         </p>
       )}
-      {parts === undefined || parts.length === 0 ? (
+      {line.kind === "model" ? (
+        <ModelCallView line={line} />
+      ) : parts === undefined || parts.length === 0 ? (
         text !== "" && (
           <p>
             <AgentText text={text} />
@@ -90,8 +93,10 @@ export function EntryInspector(props: EntryInspectorProps): VNode {
       ) : (
         <PartList parts={parts} />
       )}
-      <h3>Line</h3>
-      <JsonTree value={line as unknown as JsonValue} openLevels={3} />
+      <details open={line.kind !== "model"}>
+        <summary>The line as JSON</summary>
+        <JsonTree value={line as unknown as JsonValue} openLevels={3} />
+      </details>
     </aside>
   );
 }

@@ -56,7 +56,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
         {usage !== undefined && usage.calls > 0 && (
           <span class="soft">
             {formatCount(usage.inputTokens)} + {formatCount(usage.outputTokens)} tokens in{" "}
-            {pluralize(usage.calls, "model call")}
+            {pluralize(usage.calls, "model call")} of this task
             {formatPrice(usage) !== "" && `, ${formatPrice(usage)}`}
           </span>
         )}
