@@ -73,7 +73,7 @@ function toParts(part: JsonValue): ModelMessagePart[] {
   if (typeof part === "string") return part === "" ? [] : [{ kind: "text", text: part }];
   if (!isObject(part)) return [{ kind: "json", value: part }];
   const { type, text } = part;
-  const isText = type === undefined || (typeof type === "string" && /text$/.test(type));
+  const isText = type === undefined || (typeof type === "string" && type.endsWith("text"));
   if (typeof text === "string" && isText) return [{ kind: "text", text }];
   return [toToolPart(part) ?? { kind: "json", value: part }];
 }
@@ -96,11 +96,15 @@ function toToolPart(part: JsonObject): Extract<ModelMessagePart, { tool: string 
 }
 
 function toCall(tool: JsonValue | undefined, value: JsonValue = {}): ReturnType<typeof toToolPart> {
-  return { kind: "call", tool: String(tool ?? "unknown"), value: parseText(value) };
+  return { kind: "call", tool: toName(tool), value: parseText(value) };
 }
 
 function toResult(tool: JsonValue | undefined, value: JsonValue = null): ReturnType<typeof toToolPart> {
-  return { kind: "result", tool: String(tool ?? "unknown"), value: parseText(value) };
+  return { kind: "result", tool: toName(tool), value: parseText(value) };
+}
+
+function toName(tool: JsonValue | undefined): string {
+  return typeof tool === "string" ? tool : "unknown";
 }
 
 /** Arguments of a tool can be a text of JSON. */
