@@ -166,10 +166,14 @@ export interface Run {
   listInterruptedTasks(): Promise<Task[]>;
 }
 
-/** Content of a new context: messages, or another context of the caller until a time in milliseconds since 1970. */
+/**
+ * Content of a new context: messages, or another context of the caller until a time in milliseconds since 1970. With
+ * `artifacts`, the content also includes the beginning of the next turn: the user's message, and the events that these
+ * artifacts contain.
+ */
 export type ContextSource =
   | { readonly messages: readonly Pick<Message, "role" | "parts">[] }
-  | { readonly contextId: string; readonly until: number };
+  | { readonly contextId: string; readonly until: number; readonly artifacts?: readonly Artifact[] };
 
 /**
  * Agent card fields that the agent provides. The server adds the interfaces and the signatures to the card.

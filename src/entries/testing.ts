@@ -9,6 +9,7 @@ export type {
   ConversationTurn,
   ConverseOptions,
   ExpectedCall,
+  ForkOptions,
   PrefixMessage,
   SimulatedUser,
   TokenUsage,

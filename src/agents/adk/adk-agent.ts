@@ -139,7 +139,7 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
     },
     prepareContext: async (contextId, caller, source) => {
       const { prepareSession } = await import("./sessions/prepare-session.ts");
-      await prepareSession(await runner(), contextId, caller, source);
+      await prepareSession(await runner(), contextId, caller, source, options.toA2aPart);
     },
     onTaskCanceled: async (task, caller) => {
       const adkRunner = await runner();

@@ -7,11 +7,11 @@ import {
   sendAndStreamUntilTurnEnd,
 } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
-import { type AgentCard, getText, type JsonObject } from "../../protocol/index.ts";
+import { type AgentCard, getText, type JsonObject, type StreamResponse } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { MemoryStore, type ServerStore } from "../../stores/index.ts";
 import { type ConversationTurn, TurnCollector } from "./conversation-turn.ts";
-import { importTurns, type PrefixMessage, toPrefixTurn } from "./import-turns.ts";
+import { importTurns, importTurnsUntil, type PrefixMessage, toPrefixTurn } from "./import-turns.ts";
 import { renderTranscript } from "./render-transcript.ts";
 
 /** Options of `converse`. */
@@ -30,6 +30,12 @@ export interface ConverseOptions {
   readonly prefix?: readonly PrefixMessage[];
 }
 
+/** Options of `fork`. */
+export interface ForkOptions {
+  /** Returns true for the last event that the copy contains. The events are those of the task's log. */
+  readonly until?: (event: StreamResponse) => boolean;
+}
+
 /** The server of an agent in the process. */
 interface AgentHost {
   readonly server: Server;
@@ -39,6 +45,7 @@ interface AgentHost {
 }
 
 const assertKnownOptions = defineOptionNames<ConverseOptions>()("converse", "connect prefix server");
+const assertKnownForkOptions = defineOptionNames<ForkOptions>()("fork", "until");
 
 /** Returns the next message to an agent, or `undefined` to end the conversation. */
 export type SimulatedUser = (
@@ -174,14 +181,22 @@ export class Conversation {
    * by default all, with new ids and the same owner. The copy of an ADK agent also has a copy of its session up to that
    * time. The copy uses the server of this conversation: await each message before the next one, and close the original
    * last. Only for an agent in the process without authentication.
+   *
+   * With `until`, the last of these turns ends at its first event for which `until` returns true. The task of the copy is
+   * canceled at that event, so that the next message starts a new task.
    */
-  async fork(turnCount: number = this.#turns.length): Promise<Conversation> {
+  async fork(turnCount: number = this.#turns.length, options: ForkOptions = {}): Promise<Conversation> {
+    assertKnownForkOptions(options);
     if (!this.#host)
       throw new Error(
         "A conversation with an agent behind a URL cannot be forked; pass the agent to converse(…).",
       );
-    const turns = this.#turns.slice(0, turnCount);
-    return new Conversation(this.#client, this.#host, await importTurns(this.#host, this.#client, turns));
+    const { until } = options;
+    const kept = this.#turns.slice(0, turnCount);
+    const turns = await (until
+      ? importTurnsUntil(this.#host, this.#client, kept, until)
+      : importTurns(this.#host, this.#client, kept));
+    return new Conversation(this.#client, this.#host, turns);
   }
 
   /** The conversation as text without ids and times, for snapshots. */

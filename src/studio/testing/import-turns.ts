@@ -1,6 +1,18 @@
 import type { A2AClient } from "../../client/index.ts";
-import type { Agent, ContextSource, TaskStore } from "../../engine/index.ts";
-import { copyTask, LogEvent, type Message, type Task } from "../../protocol/index.ts";
+import type { Agent, ContextSource, TaskScope, TaskStore } from "../../engine/index.ts";
+import {
+  type Artifact,
+  copyTask,
+  fold,
+  isEventRefusal,
+  isInterrupted,
+  isTerminal,
+  LogEvent,
+  type Message,
+  type StreamResponse,
+  type Task,
+  type TaskStatus,
+} from "../../protocol/index.ts";
 import { type ConversationTurn, TurnCollector } from "./conversation-turn.ts";
 
 /** A message of a conversation that a test begins with. */
@@ -36,6 +48,100 @@ export function toPrefixTurn(prefix: readonly PrefixMessage[]): ConversationTurn
   return collector.finish(true);
 }
 
+/** A turn that ends early, with the artifacts that were complete at its end. */
+interface PartialTurn {
+  readonly turn: ConversationTurn;
+  readonly artifacts: readonly Artifact[];
+}
+
+const NO_EVENTS =
+  "The events of this turn are not stored, because the turn is a copy. Fork the original conversation.";
+
+/** Limits of one read of a task's log. */
+const PAGE_LIMIT = { events: 1_000, maxBytes: 16 * 2 ** 20 };
+
+/**
+ * Imports turns of which the last one ends at the first of its events for which `isLast` returns true. The task of that
+ * turn is canceled at the event, as if the user had stopped the agent there.
+ */
+export async function importTurnsUntil(
+  target: ImportTarget,
+  client: Pick<A2AClient, "agentInterface">,
+  turns: readonly ConversationTurn[],
+  isLast: (event: StreamResponse) => boolean,
+): Promise<ConversationTurn[]> {
+  const [last, ...previous] = turns.toReversed();
+  if (!last?.task) throw new Error("This turn has no task, and therefore no events. Fork after the turn.");
+  const earlier = previous.find(({ task }) => task)?.task;
+  const scope = { ...OWNER, agent: parseAgentId(client) };
+  const { turn, artifacts } = await readPartialTurn(target.store, scope, last.task, earlier, isLast);
+  const { contextId } = last.task;
+  const until = earlier ? Date.parse(earlier.status.timestamp ?? "") : 0;
+  const imported = [...previous.toReversed(), { ...turn, input: last.input }];
+  return importTurns(target, client, imported, { contextId, until, artifacts });
+}
+
+async function readPartialTurn(
+  store: TaskStore,
+  scope: TaskScope,
+  { id, contextId }: Task,
+  earlier: Task | undefined,
+  isLast: (event: StreamResponse) => boolean,
+): Promise<PartialTurn> {
+  const before = earlier?.id === id ? earlier : undefined;
+  const collector = new TurnCollector("", before);
+  const completeIds = new Set<string>();
+  let task: Task | undefined;
+  const add = (event: StreamResponse): Task => {
+    const folded = fold(task, event);
+    if (isEventRefusal(folded)) throw new Error(`The log of the task is invalid: ${folded.refusalReason}`);
+    return (task = folded);
+  };
+  let hasBegun = before === undefined;
+  for (let after = 0; ;) {
+    const page = await store.readEvents(scope, id, after, PAGE_LIMIT);
+    if (page.length === 0)
+      throw new Error(
+        "No event of the turn matches, or the turn is the copy of a fork, which has no events.",
+      );
+    for (const { seq, event } of page) {
+      after = seq;
+      let folded = add(event);
+      if (!hasBegun) {
+        hasBegun = isSameStatus(folded.status, before?.status);
+        continue;
+      }
+      if ("task" in event && hasTurnEnded(event.task)) throw new Error(NO_EVENTS);
+      collector.addEvent(event);
+      if ("artifactUpdate" in event && event.artifactUpdate.lastChunk)
+        completeIds.add(event.artifactUpdate.artifact.artifactId);
+      if (!isLast(event)) continue;
+      if (!hasTurnEnded(folded)) {
+        const status = { state: "TASK_STATE_CANCELED" as const, timestamp: new Date().toISOString() };
+        const cancellation = { statusUpdate: { taskId: id, contextId, status } };
+        collector.addEvent(cancellation);
+        folded = add(cancellation);
+      }
+      const artifacts = (folded.artifacts ?? []).filter(({ artifactId }) => completeIds.has(artifactId));
+      // The calls of the turn have no place between its events, so they are unknown.
+      return { turn: { ...collector.finish(false), task: folded }, artifacts };
+    }
+  }
+}
+
+function hasTurnEnded({ status: { state } }: Task): boolean {
+  return isTerminal(state) || isInterrupted(state);
+}
+
+function isSameStatus(status: TaskStatus, other: TaskStatus | undefined): boolean {
+  if (status.message?.messageId !== other?.message?.messageId) return false;
+  return status.state === other?.state && status.timestamp === other.timestamp;
+}
+
+function parseAgentId(client: Pick<A2AClient, "agentInterface">): string {
+  return decodeURIComponent(new URL(client.agentInterface.url).pathname.split("/").at(-1) ?? "");
+}
+
 /**
  * Stores copies of the tasks of turns with new ids in a new context, and returns the turns with the copies. `source` is
  * what the agent receives for the new context. By default, the agent copies the context of the turns.
@@ -46,7 +152,7 @@ export async function importTurns(
   turns: readonly ConversationTurn[],
   source: ContextSource | undefined = findContext(turns),
 ): Promise<ConversationTurn[]> {
-  const agentId = decodeURIComponent(new URL(client.agentInterface.url).pathname.split("/").at(-1) ?? "");
+  const agentId = parseAgentId(client);
   const contextId = crypto.randomUUID();
   if (source) await agent.prepareContext?.(contextId, OWNER, source);
   // A fork of a prefix copies what the agent has prepared until the time of its status.

@@ -3,7 +3,13 @@
  * happened in each turn: states, answer, questions, artifacts, and the calls of models and tools.
  */
 export { assertCalls, type CallOrder, type ExpectedCall, isExpectedOrder } from "./assert-calls.ts";
-export { Conversation, type ConverseOptions, converse, type SimulatedUser } from "./converse.ts";
+export {
+  Conversation,
+  type ConverseOptions,
+  converse,
+  type ForkOptions,
+  type SimulatedUser,
+} from "./converse.ts";
 export { type ConversationTurn, type TokenUsage, TurnCollector } from "./conversation-turn.ts";
 export type { ToolCall } from "./tool-calls.ts";
 export { runTrials, type TrialReport } from "./run-trials.ts";
