@@ -50,10 +50,12 @@ export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {
 function formatTokens(line: ModelLine): string {
   const { input_tokens: input, output_tokens: output } = line;
   if (input === undefined && output === undefined) return "";
-  const count = (tokens: number | undefined, part: number | undefined, name: string): string =>
-    `${tokens === undefined ? "unknown" : formatCount(tokens)}${part ? ` (${formatCount(part)} ${name})` : ""}`;
   const estimate = line.tokens_estimated === true ? " (estimated)" : "";
-  return `${count(input, line.cached_input_tokens, "cached")} + ${count(output, line.reasoning_output_tokens, "reasoning")}${estimate}`;
+  return `${formatPart(input, line.cached_input_tokens, "cached")} + ${formatPart(output, line.reasoning_output_tokens, "reasoning")}${estimate}`;
+}
+
+function formatPart(tokens: number | undefined, part: number | undefined, name: string): string {
+  return `${tokens === undefined ? "unknown" : formatCount(tokens)}${part ? ` (${formatCount(part)} ${name})` : ""}`;
 }
 
 function Messages({ messages }: { readonly messages: readonly ModelMessage[] }): VNode {
