@@ -150,10 +150,23 @@ export interface AddAgentRequest {
 export interface ConsoleSignInScheme {
   /** Name in `securitySchemes` of the card. */
   readonly scheme: string;
-  readonly kind: "api-key" | "bearer" | "basic" | "oauth-client-credentials" | "oauth-device" | "unsupported";
+  readonly kind:
+    | "api-key"
+    | "bearer"
+    | "basic"
+    | "oauth-client-credentials"
+    | "oauth-device"
+    | "headers"
+    | "unsupported";
   readonly description?: string;
   /** Names of the members of `values` in `ConsoleCredentials`, in the order of the form. */
-  readonly fields: readonly { readonly name: string; readonly label: string; readonly isSecret: boolean }[];
+  readonly fields: readonly {
+    readonly name: string;
+    readonly label: string;
+    readonly isSecret: boolean;
+    /** Whether the value can have several lines. Default: false. */
+    readonly isLong?: boolean;
+  }[];
 }
 
 /** `PUT agents/:agent/credentials`. The console keeps the values in memory, and never sends them to a page. */

@@ -1,6 +1,6 @@
 import { STREAM_CURSOR_EXTENSION_URI, type AgentCard, type AgentInterface } from "../../protocol/index.ts";
 import type { ConsoleAgent } from "../console-api/index.ts";
-import { listSignInSchemes } from "./credentials/index.ts";
+import { HEADERS_SCHEME, listSignInSchemes } from "./credentials/index.ts";
 
 type CardDescription = Omit<
   ConsoleAgent,
@@ -31,7 +31,7 @@ export function describeCard(
       listsTasks: version === undefined || !version.startsWith("0."),
       resumesAfterEvent: isOwn || declaresCursor,
     },
-    signIn: listSignInSchemes(card),
+    signIn: isOwn ? listSignInSchemes(card) : [...listSignInSchemes(card), HEADERS_SCHEME],
   };
 }
 
@@ -43,6 +43,6 @@ export function describeUnknownCard(url: string): CardDescription {
     versions: [],
     skills: [],
     capabilities: { streaming: false, pushNotifications: false, listsTasks: false, resumesAfterEvent: false },
-    signIn: listSignInSchemes(undefined),
+    signIn: [...listSignInSchemes(undefined), HEADERS_SCHEME],
   };
 }

@@ -170,7 +170,7 @@ describe("an agent that requires credentials", () => {
   it("asks the user to sign in, and never receives or shows the credentials of another agent", async () => {
     const secret = "token-of-the-user-of-the-console";
     const { id, status, signIn } = await start({ authenticate: bearer({ tokens: { [secret]: "ada" } }) });
-    expect(signIn).toMatchObject([{ scheme: "bearer", kind: "bearer" }]);
+    expect(signIn).toMatchObject([{ scheme: "bearer", kind: "bearer" }, { kind: "headers" }]);
     expect(status).toBe("connected");
     await expect(console.send(id, "echo x")).rejects.toThrow("UNAUTHENTICATED");
     const { agents } = await console.readJson<ConsoleAgentList>("GET agents");
@@ -191,6 +191,45 @@ describe("an agent that requires credentials", () => {
     expect(tasks).toMatchObject([{ agent: id, state: "TASK_STATE_COMPLETED" }]);
     expect(problems).toMatchObject([{ agent: id }]);
     await expect(console.send(id, "echo x")).rejects.toThrow("UNAUTHENTICATED");
+  });
+});
+
+describe("the headers of a user", () => {
+  it("are sent to the agent, and secret ones are not shown", async () => {
+    const seen: (string | undefined)[] = [];
+    const { id } = await start({
+      authenticate: ({ header }) => {
+        seen.push(header("x-gateway-key"));
+        return { principal: "anybody", tenant: "" };
+      },
+    });
+    const put = async (headers: string): Promise<Response> =>
+      await console.request(`PUT agents/${id}/credentials`, {
+        body: { scheme: "standard:headers", values: { headers } },
+      });
+    expect((await put("X-Gateway-Key: acme-secret\n\nX-Tenant: acme")).status).toBe(200);
+    const answer = JSON.stringify(await console.send(id, "echo x"));
+    expect(answer).toContain("TASK_STATE_COMPLETED");
+    expect(new Set(seen)).toEqual(new Set(["acme-secret"]));
+    expect(answer + (await (await console.request("GET agents")).text())).not.toContain("acme-secret");
+    const { credentials } = await console.readJson<ConsoleAgent>(`DELETE agents/${id}/credentials`);
+    expect(credentials).toEqual([]);
+    seen.length = 0;
+    await console.send(id, "echo x");
+    expect(new Set(seen)).toEqual(new Set([undefined]));
+  });
+
+  it.each([
+    ["Host: elsewhere", "line 1 is a header that the console sets"],
+    ["X-Fine: 1\nno header", "line 2 is no header such as X-Tenant: acme"],
+    [" \n", "must not be empty"],
+  ])("%j are refused", async (headers, reason) => {
+    const { id } = await start();
+    const refused = await console.request(`PUT agents/${id}/credentials`, {
+      body: { scheme: "standard:headers", values: { headers } },
+    });
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain(reason);
   });
 });
 

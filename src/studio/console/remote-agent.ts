@@ -55,8 +55,14 @@ export function createRemoteAgent(
   const fetchFunction = allowPrivate === true ? fetch : createGuardedFetch({ allowPrivate });
   const options = (): ConnectOptions => {
     const auth = credentials.createClientAuth(id);
+    const headers = credentials.getHeaders(id);
     const cuttableFetch = withConsoleUserAgent(withCuttableStreams(fetchFunction));
-    return { fetch: cuttableFetch, allowOlderVersion: true, ...(auth ? { auth } : {}) };
+    return {
+      fetch: cuttableFetch,
+      allowOlderVersion: true,
+      ...(auth && { auth }),
+      ...(headers && { headers }),
+    };
   };
   const clients = new Map<boolean, Promise<A2AClient>>();
   /** Connects once with and once without the record. Reads are not part of the record, because pages repeat them. */

@@ -1,7 +1,7 @@
 import type { AgentCredentials, ClientAuthOptions } from "../../../client/index.ts";
 import { A2AError, type FieldViolation } from "../../../protocol/index.ts";
 import type { ConsoleCredentials, ConsoleSignInScheme } from "../../console-api/index.ts";
-import { isStandardScheme } from "./sign-in-schemes.ts";
+import { HEADERS_SCHEME, isStandardScheme } from "./sign-in-schemes.ts";
 
 /** The largest credential in characters, which exceeds every common token. */
 const MAX_VALUE_LENGTH = 16_384;
@@ -12,6 +12,7 @@ const MAX_VALUE_LENGTH = 16_384;
  */
 export class AgentCredentialStore {
   readonly #byAgentId = new Map<string, Map<string, AgentCredentials>>();
+  readonly #headersByAgentId = new Map<string, Headers>();
 
   /**
    * Stores the credentials of one scheme. Throws `INVALID_PARAMS` if the agent does not offer the scheme, or if a field
@@ -24,6 +25,11 @@ export class AgentCredentialStore {
   ): void {
     const scheme = offered.find((one) => one.scheme === name);
     if (!scheme) throw createSchemeError(offered);
+    if (scheme.kind === "headers") {
+      const text = decodeFieldValues(scheme.fields, values).get("headers") ?? "";
+      this.#headersByAgentId.set(agentId, parseHeaders(text));
+      return;
+    }
     const credentials = toAgentCredentials(scheme, values);
     const byScheme = this.#byAgentId.get(agentId) ?? new Map<string, AgentCredentials>();
     this.#byAgentId.set(agentId, byScheme.set(name, credentials));
@@ -32,11 +38,19 @@ export class AgentCredentialStore {
   /** Deletes all credentials of an agent. */
   deleteCredentials(agentId: string): void {
     this.#byAgentId.delete(agentId);
+    this.#headersByAgentId.delete(agentId);
   }
 
   /** Returns the names of the schemes for which the store has credentials. */
   listSchemeNames(agentId: string): string[] {
-    return [...(this.#byAgentId.get(agentId)?.keys() ?? [])];
+    const names = [...(this.#byAgentId.get(agentId)?.keys() ?? [])];
+    return this.#headersByAgentId.has(agentId) ? [...names, HEADERS_SCHEME.scheme] : names;
+  }
+
+  /** Returns the option `headers` of `connect`, or `undefined` if the user has entered no headers. */
+  getHeaders(agentId: string): Readonly<Record<string, string>> | undefined {
+    const headers = this.#headersByAgentId.get(agentId);
+    return headers && Object.fromEntries(headers);
   }
 
   /** Returns the option `auth` of `connect`, or `undefined` if the store has no credentials of the agent. */
@@ -78,6 +92,28 @@ function toAgentCredentials(
   const issuer = read("issuer");
   const oauthClient = { id: readRequired("clientId"), secret: readRequired("clientSecret") };
   return { oauthClient: issuer === "" ? oauthClient : { ...oauthClient, issuer } };
+}
+
+/** Headers that a request needs as it is. */
+const FIXED_HEADERS = ["accept", "connection", "content-length", "content-type", "host", "transfer-encoding"];
+
+/** Parses one header per line. Throws `INVALID_PARAMS` for a line that is no header. The error never contains a value. */
+function parseHeaders(text: string): Headers {
+  const headers = new Headers();
+  for (const [at, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    const [, name = "", value = ""] = /^([^:]*):(.*)$/.exec(line.trim()) ?? [];
+    const refuse = (description: string): A2AError =>
+      A2AError.invalidParams([{ field: "values.headers", description: `line ${at + 1} ${description}` }]);
+    if (FIXED_HEADERS.includes(name.trim().toLowerCase())) throw refuse("is a header that the console sets");
+    try {
+      headers.append(name.trim(), value.trim());
+    } catch {
+      throw refuse("is no header such as X-Tenant: acme");
+    }
+  }
+  if ([...headers].length > 0) return headers;
+  throw A2AError.invalidParams([{ field: "values.headers", description: "must not be empty" }]);
 }
 
 /** Returns the values by field. Throws if a value has no field or is not a text. The error never contains a value. */

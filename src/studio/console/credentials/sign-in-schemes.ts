@@ -22,6 +22,14 @@ const SIGN_IN_FIELDS: Readonly<Record<SignInKind, ConsoleSignInScheme["fields"]>
     { name: "token", label: "Access token, instead of a client id and a client secret", isSecret: true },
   ],
   "oauth-device": [],
+  headers: [
+    {
+      name: "headers",
+      label: "Headers, one per line, such as X-Tenant: acme",
+      isSecret: false,
+      isLong: true,
+    },
+  ],
   unsupported: [],
 };
 
@@ -33,6 +41,12 @@ const STANDARD_SCHEMES: readonly ConsoleSignInScheme[] = [
   createStandardScheme("api-key", "Header x-api-key"),
   createStandardScheme("basic", "Header Authorization: Basic"),
 ];
+
+/** Headers for gateways, which no card declares. */
+export const HEADERS_SCHEME: ConsoleSignInScheme = createStandardScheme(
+  "headers",
+  "Sent with each request to the origin of the agent's URL",
+);
 
 /** Returns whether a scheme is not part of a card. */
 export function isStandardScheme(name: string): boolean {

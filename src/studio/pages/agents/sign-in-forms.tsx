@@ -57,7 +57,7 @@ function SignInForm(props: SignInFormsProps & { readonly scheme: ConsoleSignInSc
       setValues({});
       await page.refreshAgents();
       setState("idle");
-      page.announcement.value = "Signed in";
+      page.announcement.value = scheme.kind === "headers" ? "The headers are sent from now on" : "Signed in";
     } catch (error) {
       setState({ problem: formatError(error) });
     }
@@ -85,21 +85,32 @@ function SignInForm(props: SignInFormsProps & { readonly scheme: ConsoleSignInSc
           <AgentText text={scheme.description} />
         </p>
       )}
-      {scheme.fields.map(({ name, label, isSecret }) => (
+      {scheme.fields.map(({ name, label, isSecret, isLong = false }) => (
         <div class="field" key={name}>
           <label for={`${id}-${name}`}>
             <AgentText text={label} />
           </label>
-          <input
-            id={`${id}-${name}`}
-            {...({ type: isSecret ? "password" : "text" } as { type: "text" })}
-            autocomplete="off"
-            value={Object.hasOwn(values, name) ? values[name] : ""}
-            onInput={({ currentTarget }) => setValues({ ...values, [name]: currentTarget.value })}
-          />
+          {isLong ? (
+            <textarea
+              id={`${id}-${name}`}
+              rows={2}
+              value={Object.hasOwn(values, name) ? values[name] : ""}
+              onInput={({ currentTarget }) => setValues({ ...values, [name]: currentTarget.value })}
+            />
+          ) : (
+            <input
+              id={`${id}-${name}`}
+              {...({ type: isSecret ? "password" : "text" } as { type: "text" })}
+              autocomplete="off"
+              value={Object.hasOwn(values, name) ? values[name] : ""}
+              onInput={({ currentTarget }) => setValues({ ...values, [name]: currentTarget.value })}
+            />
+          )}
         </div>
       ))}
-      <button disabled={state === "sending"}>Sign in</button>
+      <button disabled={state === "sending"}>
+        {scheme.kind === "headers" ? "Send these headers" : "Sign in"}
+      </button>
       {typeof state === "object" && (
         <p class="problem" role="alert">
           <AgentText text={state.problem} />

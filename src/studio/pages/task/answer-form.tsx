@@ -85,9 +85,17 @@ function QuestionForm({ question, isSending, onAnswer }: QuestionFormProps): VNo
     <>
       {question.input !== undefined && <JsonTree value={question.input} />}
       {question.kind === "approval" ? (
-        <ApprovalForm question={question} isSending={isSending} onAnswer={onAnswer} />
+        <>
+          <ApprovalForm question={question} isSending={isSending} onAnswer={onAnswer} />
+          {question.buildResponse && (
+            <details>
+              <summary>Another response</summary>
+              <FunctionResultForm build={question.buildResponse} isSending={isSending} onAnswer={onAnswer} />
+            </details>
+          )}
+        </>
       ) : (
-        <FunctionResultForm question={question} isSending={isSending} onAnswer={onAnswer} />
+        <FunctionResultForm build={question.buildAnswer} isSending={isSending} onAnswer={onAnswer} />
       )}
     </>
   );
@@ -126,11 +134,11 @@ function ApprovalForm(props: {
 }
 
 function FunctionResultForm(props: {
-  readonly question: Extract<TaskQuestion, { kind: "function-call" }>;
+  readonly build: (entry: string) => DataPart;
   readonly isSending: boolean;
   readonly onAnswer: (part: DataPart) => void;
 }): VNode {
-  const { question, isSending, onAnswer } = props;
+  const { build, isSending, onAnswer } = props;
   const fields = [
     {
       name: "response",
@@ -144,9 +152,7 @@ function FunctionResultForm(props: {
       fields={fields}
       submitLabel="Send the response"
       isDisabled={isSending}
-      onSubmit={({ response }) =>
-        onAnswer(question.buildAnswer(typeof response === "string" ? response : ""))
-      }
+      onSubmit={({ response }) => onAnswer(build(typeof response === "string" ? response : ""))}
     />
   );
 }

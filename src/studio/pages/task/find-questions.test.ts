@@ -45,6 +45,18 @@ describe("the questions of a waiting task", () => {
     });
   });
 
+  it("accept any response to an ADK call that only its name makes an approval", () => {
+    const ask = (name: string): ReturnType<typeof findQuestions>[number] | undefined =>
+      findQuestions(
+        createTask([{ data: { id: "c", name, args: {} }, metadata: { adk_type: "function_call" } }]),
+      )[0];
+    const [named, confirmation] = [ask("confirm_order"), ask("adk_request_confirmation")];
+    expect(named?.kind === "approval" && named.buildResponse?.('{ "order": 7 }')).toMatchObject({
+      data: { response: { order: 7 } },
+    });
+    expect(confirmation?.kind === "approval" && confirmation.buildResponse).toBeUndefined();
+  });
+
   it("contain a form for the response schema of an ADK call", () => {
     const args = { message: "Which size?", response_schema: { type: "object", properties: { size: {} } } };
     const part = {

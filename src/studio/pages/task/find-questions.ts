@@ -19,6 +19,8 @@ export type TaskQuestion =
       /** What the agent wants to do, for example the arguments of a tool. */
       readonly input?: JsonValue;
       readonly buildAnswer: (isApproved: boolean, reason: string) => DataPart;
+      /** Builds any other response: a text, or the text of a JSON object. Missing if the agent expects an approval. */
+      readonly buildResponse?: (entry: string) => DataPart;
     }
   /** The agent waits for the result of a function call. */
   | {
@@ -106,11 +108,17 @@ function findFunctionCall(
     const title = typeof message === "string" ? message : `Result of ${name}`;
     return { kind: "form", key: id, title, fields, buildAnswer: answer };
   }
-  if (!APPROVAL_NAME_PATTERN.test(name)) {
-    const buildAnswer = (entry: string): DataPart => answer(parseObject(entry) ?? { result: entry });
-    return { kind: "function-call", key: id, title: `Result of ${name}`, ...input, buildAnswer };
-  }
-  const member = name === CONFIRMATION_CALL_NAME ? "confirmed" : "approved";
+  const buildResponse = (entry: string): DataPart => answer(parseObject(entry) ?? { result: entry });
+  if (!APPROVAL_NAME_PATTERN.test(name))
+    return {
+      kind: "function-call",
+      key: id,
+      title: `Result of ${name}`,
+      ...input,
+      buildAnswer: buildResponse,
+    };
+  const isConfirmation = name === CONFIRMATION_CALL_NAME;
+  const member = isConfirmation ? "confirmed" : "approved";
   return {
     kind: "approval",
     key: id,
@@ -118,6 +126,7 @@ function findFunctionCall(
     ...input,
     buildAnswer: (isApproved, reason) =>
       answer({ [member]: isApproved, ...(reason === "" ? {} : { reason }) }),
+    ...(isConfirmation ? {} : { buildResponse }),
   };
 }
 
