@@ -180,6 +180,21 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
     expect(await ask(url.replace("one", "two"))).toBe("2");
   });
 
+  it("serves a renamed agent at its earlier URL, too, and prints how to keep the id", async () => {
+    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
+    const url = dev.agentUrls["hello"] ?? "";
+    await dev.save("agent.ts", createAgentSource(`"two"`, "greeter"));
+    await waitForAnswer(url, "two");
+    expect(await ask(url.replace("hello", "greeter"))).toBe("two");
+    await dev.process.waitForOutput(
+      'greeter was hello, whose URL answers until the command ends. To keep the id, add the option id: "hello".',
+    );
+    await dev.save("agent.ts", createAgentSource(`"three"`, "host"));
+    await waitForAnswer(url, "three");
+    await dev.save("agent.ts", createAgentSource(`"four"`, "host").replace("});", `}, { id: "hello" });`));
+    await waitForAnswer(url, "four");
+  });
+
   it("serves a changed card at once", async () => {
     const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
     const client = await connect(dev.agentUrls["hello"] ?? "");

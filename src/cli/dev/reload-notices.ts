@@ -1,6 +1,6 @@
 import type { AgentReloadNotice } from "../../studio/console/index.ts";
 import { toRelativePath, type AgentReloadReport } from "../../studio/dev/index.ts";
-import type { DescribedFailure } from "./reload-log.ts";
+import { type DescribedFailure, findRename } from "./reload-log.ts";
 
 /** Translates the reports about reloads to notices for the pages of the console. */
 export class ReloadNoticeSource {
@@ -26,9 +26,13 @@ export class ReloadNoticeSource {
     const correctedPaths = [...this.#failedPaths].filter((path) => !failedPaths.has(path));
     this.#failedPaths = failedPaths;
     const { reloaded, added, removed } = report;
+    const renamed = findRename(report);
     return [
       ...[...removed, ...correctedPaths].map((agent) => ({ kind: "agentRemoved", agent, at }) as const),
-      ...[...reloaded, ...added].map((agent) => ({ kind: "agentReloaded", agent, at }) as const),
+      ...[...reloaded, ...added].map(
+        (agent) =>
+          ({ kind: "agentReloaded", agent, at, ...(renamed && { earlierId: renamed.from }) }) as const,
+      ),
       ...failures.flatMap(({ path, message, stack, earlierAgentIds }) =>
         (earlierAgentIds.length > 0 ? earlierAgentIds : [path]).map(
           (agent) =>

@@ -25,7 +25,9 @@ import { reportUncaughtErrors } from "./report-uncaught-errors.ts";
 import {
   describeNewFailures,
   formatFailures,
+  findRename,
   formatReloadReport,
+  formatRename,
   type DescribedFailure,
   type ReloadLogContext,
 } from "./reload-log.ts";
@@ -80,6 +82,8 @@ class ReloadingServer {
   readonly #restartFiles: RestartFiles;
   readonly #noticeSource: ReloadNoticeSource;
   readonly #watcher = new FileWatcher();
+  /** The current ids of renamed agents by their earlier ids, whose URLs and tasks stay until the command ends. */
+  readonly #renamedAgents = new Map<string, string>();
   /** Changes whose reload has failed. */
   #unappliedChanges: ReadonlySet<string> = new Set();
 
@@ -145,7 +149,7 @@ class ReloadingServer {
         await this.#applyReport(server, report);
         const durationMs = performance.now() - startedAt;
         const failures = await describeNewFailures(report.failures, this.#logContext);
-        this.#context.streams.err(formatReloadReport(report, durationMs, failures));
+        this.#context.streams.err(formatReloadReport(report, durationMs, failures) + formatRename(report));
         this.#reportToConsole(console, report, failures);
         this.#context.streams.err(await this.#restartFiles.formatNotices(changed));
         this.#unappliedChanges = new Set();
@@ -178,7 +182,18 @@ class ReloadingServer {
   async #applyReport(server: Server, report: AgentReloadReport): Promise<void> {
     const { agents, reloaded, added, removed } = report;
     if (reloaded.length + added.length + removed.length === 0) return;
-    if (Object.keys(agents).length > 0) await server.replaceAgents(agents);
+    const renamed = findRename(report);
+    if (renamed) {
+      for (const [earlier, id] of this.#renamedAgents)
+        if (id === renamed.from) this.#renamedAgents.set(earlier, renamed.to);
+      this.#renamedAgents.set(renamed.from, renamed.to);
+    }
+    const aliases = [...this.#renamedAgents].flatMap(([earlier, id]) => {
+      const agent = agents[id];
+      return agent ? [[earlier, agent] as const] : [];
+    });
+    if (Object.keys(agents).length > 0)
+      await server.replaceAgents({ ...Object.fromEntries(aliases), ...agents });
     else
       this.#context.streams.err("No agent is left. The last agents are served until a file has an agent.\n");
   }

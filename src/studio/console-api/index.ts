@@ -307,6 +307,8 @@ interface AgentReloadSubject {
 /** The agent was loaded again, or for the first time. Its next turn uses the new code. */
 export interface AgentReloaded extends AgentReloadSubject {
   readonly kind: "agentReloaded";
+  /** The id that the agent had before its rename. It answers until the command ends. */
+  readonly earlierId?: string;
 }
 
 /** The file of the agent cannot be loaded. The earlier version of the agent stays, if there is one. */

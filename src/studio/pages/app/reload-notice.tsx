@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { AgentLoadFailed, AgentReloadNotice } from "../../console-api/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { escapeControlCharacters } from "../../../cards/index.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
 import { usePageState } from "./page-state.ts";
 
 /** Time for which a reload without failures is visible, in milliseconds. */
@@ -13,10 +14,13 @@ export function ReloadNotice(): VNode | null {
   const { reloadNotices } = usePageState();
   const notices = [...reloadNotices.value.values()];
   const failures = listDifferentFailures(notices);
-  const reloaded = notices.filter(({ kind }) => kind === "agentReloaded").map(({ agent }) => agent);
+  const loaded = notices.filter((notice) => notice.kind === "agentReloaded");
+  const reloaded = loaded.map(({ agent }) => agent);
+  const renamed = loaded.filter(({ earlierId }) => earlierId !== undefined);
   const hasFailed = failures.length > 0;
   useEffect(() => {
-    if (reloaded.length === 0) return undefined;
+    // The line that keeps the id must stay until it is copied.
+    if (reloaded.length === 0 || renamed.length > 0) return undefined;
     const timer = setTimeout(() => {
       const remaining = [...reloadNotices.value].filter(([, { kind }]) => kind === "agentLoadFailed");
       reloadNotices.value = new Map(remaining);
@@ -32,6 +36,20 @@ export function ReloadNotice(): VNode | null {
             ↻ <AgentText text={`${reloaded.join(", ")} reloaded`} />
           </p>
         )}
+        {renamed.map(({ agent, earlierId = "" }) => (
+          <p key={agent}>
+            <AgentText
+              text={`${agent} was ${earlierId}, whose URL answers until the command ends. To keep the id, add the option `}
+            />
+            <code>
+              <AgentText text={`id: ${JSON.stringify(earlierId)},`} />
+            </code>{" "}
+            <CopyButton
+              text={() => `id: ${JSON.stringify(earlierId)},`}
+              label="Copy the line that keeps the id"
+            />
+          </p>
+        ))}
         {failures.map((failure) => (
           <LoadFailure key={failure.agent} failure={failure} />
         ))}
