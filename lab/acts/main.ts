@@ -17,6 +17,7 @@ import {
   choosePass,
   CorpusError,
   count,
+  createTestContext,
   createJsonReport,
   findUnexpected,
   findUnknownExceptions,
@@ -70,11 +71,11 @@ async function main(): Promise<number> {
     pathToFileURL(join(options.corpus ?? join(repositoryRoot, "acts/suites"), "suite.acts.yaml")),
   );
   const tests = selectTests(corpus, options.only);
-  if (options.broken) return await runBrokenServers(corpus, tests);
+  if (options.broken) return await runBrokenServers(tests);
   const { bindings, url, token, behaviors } = options;
   const run = await (url === undefined
     ? gradeAgent(corpus, tests, bindings)
-    : gradeServer(corpus, tests, bindings, { baseUrl: url, token, behaviors }));
+    : gradeServer(tests, bindings, { baseUrl: url, token, behaviors }));
   const { reports, exceptions, problems, sdk } = run;
   if (reports.length === 0) throw new UsageError("No selected test runs on the selected bindings.");
   if (options.json) {
@@ -163,7 +164,7 @@ async function gradeAgent(
       await withAgent(pass, async (baseUrl) => {
         const server = { baseUrl, token: VALID_TOKEN, trustedOrigins: "any" as const, behaviors, webhooks };
         for (const [binding, list] of results)
-          list.push(...(await runSuite(corpus, ofPass, binding, server)));
+          list.push(...(await runSuite(ofPass, await createTestContext(binding, server))));
       });
     }
   } finally {
@@ -181,7 +182,6 @@ async function gradeAgent(
 
 /** Runs the tests against a running server. Tests whose preconditions its card does not fulfill are not verified. */
 async function gradeServer(
-  corpus: Corpus,
   tests: readonly ActsTest[],
   bindings: readonly Binding[],
   server: Omit<ServerUnderTest, "webhooks">,
@@ -191,7 +191,7 @@ async function gradeServer(
   const webhooks = await startWebhookReceiver();
   try {
     for (const binding of bindings)
-      results.set(binding, await runSuite(corpus, tests, binding, { ...server, webhooks }));
+      results.set(binding, await runSuite(tests, await createTestContext(binding, { ...server, webhooks })));
   } finally {
     webhooks.close();
   }

@@ -77,7 +77,7 @@ export function createConformanceCommand(context: CliContext): Command {
     .option("--wait-message <text>", "with --resilience: a text after which the agent works until canceled")
     .option("--ask-message <text>", "with --resilience: a text after which the agent asks for input")
     .option("--restart-command <command>", "with --resilience: a shell command that restarts the server")
-    .option("-y, --yes", "with --resilience: also send more messages, webhooks, and large requests")
+    .option("-y, --yes", "also send more messages, and with --resilience webhooks and large requests")
     .option("--behaviors <file>", "texts of ACTS that a test agent understands (YAML), or all")
     .option("--expected-failures <file>", "JSON list of known failures: test, bindings, outcome, reason")
     .option("--markdown", "print Markdown")
@@ -88,8 +88,8 @@ export function createConformanceCommand(context: CliContext): Command {
       "after",
       `
 A test has passed, failed, or is not verified. A test that is not verified proves nothing. The agent receives small
-messages: about three for each binding and version that its card names, more with --behaviors, and more if it accepts
-invalid requests.
+messages: about three for each binding and version that its card names, more with --behaviors or --yes, and up to four
+more if it accepts invalid requests.
 
 Exit codes: 0 if no test of the level must failed, 1 if one failed, an expectation is wrong, or nothing of a binding is
 verified, 2 for a wrong command line, 3 if the agent was not reached.
@@ -131,6 +131,7 @@ async function runConformance(
       trustedOrigins: options.trustOrigin,
       bindings: options.binding,
       only: options.only,
+      allowsMore: options.yes,
       resilience: options.resilience ? toResilienceOptions(options, cwd) : undefined,
       onResult(result, report) {
         const name = formatBinding(report);
@@ -172,11 +173,11 @@ async function runConformance(
 }
 
 function toResilienceOptions(
-  { yes, waitMessage, askMessage, restartCommand: command }: ConformanceCommandOptions,
+  { waitMessage, askMessage, restartCommand: command }: ConformanceCommandOptions,
   cwd: string,
 ): ResilienceOptions {
   const restart = async (): Promise<void> => void (await promisify(exec)(command ?? "", { cwd }));
-  return { allowsMore: yes, waitMessage, askMessage, restart: command === undefined ? undefined : restart };
+  return { waitMessage, askMessage, restart: command === undefined ? undefined : restart };
 }
 
 async function writeReports(run: JudgedRun, options: ConformanceCommandOptions, cwd: string): Promise<void> {

@@ -1,13 +1,13 @@
 import { withAgent } from "../agent-process.ts";
 import {
   choosePass,
+  createTestContext,
   mapConcurrently,
   runSuite,
   startWebhookReceiver,
   VALID_TOKEN,
   type ActsTest,
   type Binding,
-  type Corpus,
   type Pass,
   type TestResult,
   type WebhookReceiver,
@@ -22,7 +22,7 @@ const PROXY_LIMIT = 4;
  * Runs the tests against each broken server, and against the same proxy without a change. A broken server is seen if
  * its test passes without the change, and fails with it. Resolves with the exit code.
  */
-export async function runBrokenServers(corpus: Corpus, tests: readonly ActsTest[]): Promise<number> {
+export async function runBrokenServers(tests: readonly ActsTest[]): Promise<number> {
   const webhooks = await startWebhookReceiver();
   try {
     const verdicts: boolean[] = [];
@@ -30,7 +30,7 @@ export async function runBrokenServers(corpus: Corpus, tests: readonly ActsTest[
       await withAgent(pass, async (target) => {
         const servers = BROKEN_SERVERS.filter(({ pass: ownPass = "default" }) => ownPass === pass);
         const run = (binding: Binding, changes: ProxyChanges): Promise<TestResult[]> =>
-          runThroughProxy(corpus, tests, { target, changes, binding, pass, webhooks });
+          runThroughProxy(tests, { target, changes, binding, pass, webhooks });
         const bindings = [...new Set(servers.map(({ binding }) => binding))];
         const controls = await mapConcurrently(bindings, PROXY_LIMIT, async (binding) => ({
           binding,
@@ -79,7 +79,6 @@ interface ProxiedRun {
 }
 
 async function runThroughProxy(
-  corpus: Corpus,
   tests: readonly ActsTest[],
   { target, changes, binding, pass, webhooks }: ProxiedRun,
 ): Promise<TestResult[]> {
@@ -87,7 +86,7 @@ async function runThroughProxy(
   try {
     const ofPass = tests.filter((test) => choosePass(test) === pass);
     const server = { baseUrl: proxy.url, token: VALID_TOKEN, behaviors: "all", webhooks } as const;
-    return await runSuite(corpus, ofPass, binding, server);
+    return await runSuite(ofPass, await createTestContext(binding, server));
   } finally {
     proxy.close();
   }

@@ -1,4 +1,7 @@
 import { readFileSync } from "node:fs";
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { CORE_SCHEMA, load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startBreakingProxy } from "../../../lab/acts/broken/proxy.ts";
@@ -119,6 +122,77 @@ describe("each planted defect fails the rule that passes without it", () => {
       expect(outcomes).toEqual([["passed"], ["failed"]]);
     } finally {
       proxy.close();
+    }
+  });
+});
+
+describe("each defect of A2A 0.3 fails its rule", () => {
+  it.each<[id: string, keepsEvent: (event: string) => boolean]>([
+    ["V03-STREAM-END", (event) => !event.includes('"final":true')],
+    ["V03-STREAM-STORED", (event) => !event.includes("you.")],
+  ])("%s", async (id, keepsEvent) => {
+    const { url = "" } = servers[0] ?? {};
+    const proxy = await startBreakingProxy(url, { keepsEvent });
+    const options = { corpus, message: "Hello", only: [id], bindings: ["jsonrpc"] as const };
+    try {
+      const outcomes = [url, proxy.url].map(async (target) => {
+        const [report] = await judgeConformance({ url: target, ...options });
+        return [report?.version, report?.results[0]?.outcome];
+      });
+      expect(await Promise.all(outcomes)).toEqual([
+        ["0.3", "passed"],
+        ["0.3", "failed"],
+      ]);
+    } finally {
+      proxy.close();
+    }
+  });
+});
+
+describe("a server that accepts each request", () => {
+  it("receives no more than six messages on a binding", async () => {
+    let count = 0;
+    const id = "t";
+    const task = { id, contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
+    const reply = async (request: IncomingMessage): Promise<object> => {
+      if (request.method === "GET")
+        return {
+          name: "a",
+          description: "a",
+          version: "1",
+          capabilities: {},
+          skills: [],
+          defaultInputModes: ["text/plain"],
+          defaultOutputModes: ["text/plain"],
+          supportedInterfaces: [
+            { url: `http://${request.headers.host}/`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+          ],
+        };
+      const body = (await json(request).catch(() => ({}))) as { method?: string; id?: unknown };
+      const isMessage = body.method?.startsWith("Send") ?? false;
+      if (isMessage) count++;
+      return { jsonrpc: "2.0", id: body.id, result: isMessage ? { task } : task };
+    };
+    const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const body = JSON.stringify(await reply(request));
+      response.setHeader("content-type", "application/json").end(body);
+    };
+    const stranger = createHttpServer((request, response) => void respond(request, response));
+    await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+      const findReasons = async (allowsMore: boolean): Promise<number> => {
+        count = 0;
+        const reports = await judgeConformance({ url, corpus, message: "Hello", allowsMore });
+        const { results = [] } = reports[0] ?? {};
+        return results.filter(({ reason = "" }) => reason.includes("messages that it should reject")).length;
+      };
+      expect(await findReasons(false)).toBeGreaterThan(0);
+      expect(count).toBeLessThanOrEqual(6);
+      expect(await findReasons(true)).toBe(0);
+      expect(count).toBeGreaterThan(6);
+    } finally {
+      stranger.close();
     }
   });
 });

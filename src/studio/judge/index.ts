@@ -12,7 +12,14 @@ export {
   type Level,
   type Pass,
 } from "./acts/corpus.ts";
-export { BINDINGS, mapConcurrently, runSuite, VALID_TOKEN, type ServerUnderTest } from "./acts/run-suite.ts";
+export {
+  BINDINGS,
+  createTestContext,
+  mapConcurrently,
+  runSuite,
+  VALID_TOKEN,
+  type ServerUnderTest,
+} from "./acts/run-suite.ts";
 export type { TestResult } from "./acts/run-test.ts";
 export { startWebhookReceiver, type WebhookReceiver } from "./acts/webhook-receiver.ts";
 export {

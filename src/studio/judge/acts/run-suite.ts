@@ -1,5 +1,5 @@
 import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } from "../../../client/index.ts";
-import { appliesTo, type ActsTest, type Binding, type Corpus, type JsonMap } from "./corpus.ts";
+import { appliesTo, type ActsTest, type Binding, type JsonMap } from "./corpus.ts";
 import { readAllPaths, readPath } from "./expressions.ts";
 import { createJsonRpcTransport, createRestTransport, fetchAgentCard } from "./http-transport.ts";
 import { runTest, type TestResult } from "./run-test.ts";
@@ -20,6 +20,8 @@ export const VALID_TOKEN = "itk-valid-token";
 /** A running server, and what the runner knows about it. */
 export interface ServerUnderTest {
   readonly baseUrl: string;
+  /** Version of A2A that requests have. Default: 1.0. */
+  readonly specVersion?: string;
   readonly token: string | undefined;
   /** Origins that may receive the token besides the host and port of the card. Default: none. */
   readonly trustedOrigins?: TrustedOrigins | undefined;
@@ -31,21 +33,19 @@ export interface ServerUnderTest {
 
 /** Runs the tests of a corpus that are graded on a binding. Several tests run at the same time. */
 export async function runSuite(
-  { specVersion }: Pick<Corpus, "specVersion">,
   tests: readonly ActsTest[],
-  binding: Binding,
-  server: ServerUnderTest,
+  context: TestContext,
+  onResult?: ServerUnderTest["onResult"],
   concurrency: number = 8,
 ): Promise<TestResult[]> {
-  const applicable = tests.filter((test) => appliesTo(test, binding));
-  const context = await createTestContext(binding, specVersion, server);
+  const applicable = tests.filter((test) => appliesTo(test, context.binding));
   if (context.card && !context.transport) {
     const reason = "The agent card has no interface for the binding.";
     return applicable.map((test) => ({ test, durationMs: 0, outcome: "not verified", reason }));
   }
   return await mapConcurrently(applicable, concurrency, async (test) => {
     const result = await runTest(test, context);
-    server.onResult?.(result);
+    onResult?.(result);
     return result;
   });
 }
@@ -54,12 +54,8 @@ export async function runSuite(
  * Reads the agent card, and opens the interface of a binding. Without a card, or if the card has no such interface, the
  * context has no transport.
  */
-export async function createTestContext(
-  binding: Binding,
-  specVersion: string,
-  server: ServerUnderTest,
-): Promise<TestContext> {
-  const { baseUrl, token } = server;
+export async function createTestContext(binding: Binding, server: ServerUnderTest): Promise<TestContext> {
+  const { baseUrl, token, specVersion = "1.0" } = server;
   const options = {
     headers: createRequestHeaders(specVersion, token),
     signal: AbortSignal.timeout(30_000),

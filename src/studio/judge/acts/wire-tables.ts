@@ -10,6 +10,8 @@ export interface OperationEntry {
   readonly isStream?: true;
 }
 
+/** The earlier version of A2A whose rules are checked. */
+export const OLDER_VERSION = "0.3";
 export const CARD_PATH = "/.well-known/agent-card.json";
 
 /** Names of the bindings in agent cards. */
@@ -138,6 +140,12 @@ export function nameErrorByReason(
   if (name === undefined) return `unknown error ${reason} with the status ${status}`;
   const statuses: readonly (number | string)[] = entry?.[binding] ?? [];
   return statuses.includes(status) ? name : `${name} with the wrong status ${status}`;
+}
+
+/** Names an error that the client of the library reports. */
+export function nameReason(reason: string): string {
+  if (reason === "INVALID_PARAMS") return "InvalidParamsError";
+  return Object.entries(ERRORS).find(([, known]) => known.reason === reason)?.[0] ?? reason;
 }
 
 function findErrorReason(details: unknown): string | undefined {

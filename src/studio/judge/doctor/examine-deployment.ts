@@ -21,7 +21,7 @@ export async function examineDeployment(options: DeploymentOptions): Promise<rea
   const agent = await findAgent(url, token);
   const chosen = chooseInterface(agent);
   const server = { baseUrl: agent.baseUrl, token, trustedOrigins, behaviors: undefined, webhooks: undefined };
-  const context = await createTestContext(chosen?.binding ?? "jsonrpc", "1.0", server);
+  const context = await createTestContext(chosen?.binding ?? "jsonrpc", server);
   // An agent of A2A 0.3 must not receive requests of 1.0.
   const usable = chosen ? context : { ...context, transport: undefined };
   const { cardProblem } = agent;

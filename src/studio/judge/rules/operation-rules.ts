@@ -24,7 +24,7 @@ import {
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
 /** Sends a JSON-RPC envelope as written, and returns the complete envelope of the reply. */
-async function sendEnvelope({ run }: Probe, envelope: unknown): Promise<Reply> {
+export async function sendEnvelope({ run }: Probe, envelope: unknown): Promise<Reply> {
   const { transport, specVersion, token } = run.context;
   if (!transport) throw new NotVerified("The agent card is not available.");
   const headers = { "content-type": "application/json", ...createRequestHeaders(specVersion, token) };

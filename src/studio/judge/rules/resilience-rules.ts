@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { FaultSwitches } from "../../tap/index.ts";
 import { isTerminalState, viewEvent } from "../acts/assertions.ts";
 import type { JsonMap } from "../acts/corpus.ts";
-import { MISSING, readAllPaths, readPath } from "../acts/expressions.ts";
+import { readAllPaths, readPath } from "../acts/expressions.ts";
 import { fetchAgentCard } from "../acts/http-transport.ts";
 import { assertSameUpdates } from "../acts/supplements.ts";
 import {
@@ -17,7 +17,7 @@ import {
   type TestContext,
 } from "../acts/test-run.ts";
 import { createRequestHeaders, type Reply } from "../acts/transport.ts";
-import { OPERATIONS } from "../acts/wire-tables.ts";
+import { OLDER_VERSION, OPERATIONS } from "../acts/wire-tables.ts";
 import { OPERATION_RULES } from "./operation-rules.ts";
 import {
   declares,
@@ -31,10 +31,10 @@ import {
   type Sample,
   type SharedSamples,
 } from "./rule.ts";
-import { assertStored } from "./stream-rules.ts";
+import { assertStored, listTaskIds } from "./stream-rules.ts";
 
 /** Options of the checks of resilience. */
-export interface ResilienceOptions extends Pick<SharedSamples, "allowsMore"> {
+export interface ResilienceOptions {
   /** Text after which the agent works without output until it is canceled. Default: the text of the message. */
   readonly waitMessage?: string | undefined;
   /** Text after which the agent asks for input. Without it, one check is not verified. */
@@ -123,11 +123,17 @@ async function follow(probe: Probe, id: string, options?: OperationCallOptions):
 }
 
 /** Collects the events of a subscription, which must begin with the task and end with its end. */
-async function readToEnd(reply: Reply, id: string): Promise<Awaited<ReturnType<typeof collectEvents>>> {
+async function readToEnd(
+  { run }: Probe,
+  reply: Reply,
+  id: string,
+): Promise<Awaited<ReturnType<typeof collectEvents>>> {
   const result = await collectEvents(reply);
   const { events, problem } = result;
   if (problem !== undefined) fail(problem);
-  if (readPath(events[0], "task.id") !== id) fail("The first event of the subscription is not the task.");
+  // A2A 0.3 does not define the first event of a subscription.
+  if (run.context.specVersion !== OLDER_VERSION && readPath(events[0], "task.id") !== id)
+    fail("The first event of the subscription is not the task.");
   const last = readAllPaths(events.map(viewEvent), "[*].status.state").at(-1);
   if (!isEnd(last)) fail(`The stream ended in the state ${String(last)}.`);
   return result;
@@ -176,10 +182,13 @@ export const PRIVATE_WEBHOOK_RULE: Rule = {
   async check({ card, finishedTask, call }) {
     requireCapability(card, "pushNotifications");
     const { id: taskId } = await finishedTask();
+    // A server that refuses all webhooks of ended tasks protects nothing. The domain is reserved for examples.
+    const { error } = await call("create_push_config", { taskId, url: "https://example.com/colloquy-judge" });
+    if (error) throw new NotVerified(`The server also refuses example.com: ${formatError(error)}`);
     const accepted: string[] = [];
     for (const url of PRIVATE_URLS) {
-      const { error, body } = await call("create_push_config", { taskId, url });
-      if (error) continue;
+      const { error: refusal, body } = await call("create_push_config", { taskId, url });
+      if (refusal) continue;
       accepted.push(url);
       await call("delete_push_config", { taskId, id: readPath(body, "id") });
     }
@@ -232,19 +241,15 @@ export function createResilienceRules(tools: ResilienceTools): {
       "cut:after=1,match=SendStreamingMessage",
       async ({ call, createMessage }) => {
         const reply = await call("send_streaming_message", createMessage());
-        return reply.error ? { events: [{ error: reply.error }], problem: "" } : await collectEvents(reply);
+        return reply.error ? { events: [], problem: reply.error } : await collectEvents(reply);
       },
       probe,
     );
-    const error = readPath(events[0], "error");
-    const first = getTask({
-      status: 200,
-      headers: {},
-      body: events[0],
-      error: error === MISSING ? undefined : (error as Reply["error"]),
-    });
+    if (typeof problem === "object") throw new NotVerified(`The agent answers with ${formatError(problem)}`);
+    const [id] = listTaskIds(events);
+    if (typeof id !== "string")
+      throw new NotVerified(problem ?? "The agent answers with a message, not a task.");
     if (problem === undefined) throw new NotVerified("The stream has one event.");
-    const { id } = first;
     const resumed = await follow(probe, id).then(collectEvents, (failure: unknown) => {
       if (failure instanceof NotVerified) return undefined;
       throw failure;
@@ -306,8 +311,8 @@ export function createResilienceRules(tools: ResilienceTools): {
           yield* events;
         })();
         if (resumed.problem !== undefined) fail(resumed.problem);
-        await readToEnd({ status: 200, headers: {}, body: undefined, events: replay }, id);
-        assertStored(events, task);
+        await readToEnd(probe, { status: 200, headers: {}, body: undefined, events: replay }, id);
+        if (readPath(events[0], "task.id") === id) assertStored(events, task);
       },
     },
     ...OPERATION_RULES.filter(({ id }) => id === "ANY-CANCEL-TERMINAL"),
@@ -323,7 +328,7 @@ export function createResilienceRules(tools: ResilienceTools): {
         const readers = await Promise.all([follow(probe, id), follow(probe, id), follow(probe, id)]);
         const [one, other, leaving] = readers;
         await collectEvents(leaving, 1);
-        const [left, right] = await Promise.all([readToEnd(one, id), readToEnd(other, id)]);
+        const [left, right] = await Promise.all([readToEnd(probe, one, id), readToEnd(probe, other, id)]);
         assertSameUpdates(left.events, right.events);
       },
     },
@@ -343,11 +348,12 @@ export function createResilienceRules(tools: ResilienceTools): {
             slow.then(collectEvents).catch(() => {});
             // The slow stream may have no first event for a long time.
             await Promise.race([slow.catch(() => {}), setTimeout(200)]);
-            return (await readToEnd(await follow(probe, id), id)).events;
+            return (await readToEnd(probe, await follow(probe, id), id)).events;
           },
           probe,
         );
-        assertStored(events, await waitForEnd(probe, id));
+        const task = await waitForEnd(probe, id);
+        if (readPath(events[0], "task.id") === id) assertStored(events, task);
       },
     },
     {
@@ -423,6 +429,7 @@ export function createResilienceRules(tools: ResilienceTools): {
       name: "A silent stream has a heartbeat, so that no proxy cuts it",
       hint: "Send an SSE comment every 15 s on idle streams, because many proxies cut a stream after 30 to 60 s.",
       bindings: ["jsonrpc", "rest"],
+      isNewer: true,
       needsMore: true,
       async check(probe) {
         const id = await startTask(probe, waitMessage);
@@ -452,6 +459,7 @@ export function createResilienceRules(tools: ResilienceTools): {
       name: "Pages of a list that changes neither repeat nor omit the tasks of its beginning",
       section: "3.1.4",
       hint: "Encode the last task of a page in the page token, and do not count tasks from the beginning.",
+      isNewer: true,
       needsMore: true,
       async check(probe) {
         const send = async (members: JsonMap = {}): Promise<JsonMap & { readonly id: string }> =>
@@ -485,6 +493,7 @@ export function createResilienceRules(tools: ResilienceTools): {
       section: "3.3.2",
       hint: "Limit the size of request bodies, and return HTTP 413 or an error of the client.",
       bindings: ["jsonrpc", "rest"],
+      isNewer: true,
       needsMore: true,
       check: (probe) =>
         checkLimit(probe, "(24 MiB of text)", JSON.stringify({ text: "x".repeat(LARGE_TEXT_LENGTH) })),
@@ -496,6 +505,7 @@ export function createResilienceRules(tools: ResilienceTools): {
       section: "3.3.2",
       hint: "Limit the depth of JSON, and return an error of the client instead of an internal error.",
       bindings: ["jsonrpc", "rest"],
+      isNewer: true,
       needsMore: true,
       check: (probe) =>
         checkLimit(probe, "(data with 100,000 levels)", `{"data":${"[".repeat(DEPTH)}${"]".repeat(DEPTH)}}`),

@@ -13,6 +13,7 @@ import {
   type TestRun,
 } from "../acts/test-run.ts";
 import type { Reply } from "../acts/transport.ts";
+import { OLDER_VERSION } from "../acts/wire-tables.ts";
 
 /** A rule of A2A that holds for every agent, whatever the agent answers. */
 export interface Rule {
@@ -21,10 +22,12 @@ export interface Rule {
   /** The rule as one sentence. */
   readonly name: string;
   /** Section of the A2A specification. Absent for advice beyond the specification. */
-  readonly section?: string;
+  readonly section?: string | undefined;
   readonly hint: string;
   /** Bindings on which the rule is checked. Default: all. */
   readonly bindings?: readonly Binding[];
+  /** Whether the rule depends on the wire format or the operations of A2A 1.0. */
+  readonly isNewer?: true;
   /** Whether the rule sends more than the message of the sample: other messages, webhooks, or large requests. */
   readonly needsMore?: true;
   readonly check: (probe: Probe) => Promise<void> | void;
@@ -82,6 +85,8 @@ export interface SharedSamples {
   readonly now?: (() => number) | undefined;
   /** Whether rules with `needsMore` are checked. Default: false. */
   readonly allowsMore?: boolean | undefined;
+  /** Number of messages of rules that the server has accepted. */
+  acceptedCount?: number;
   /** Creates the sample. Default: sends the message. */
   readonly takeSample?: ((probe: Probe) => Promise<Sample>) | undefined;
   sample?: Promise<Sample>;
@@ -90,7 +95,10 @@ export interface SharedSamples {
   readonly exchanges: string[];
 }
 
-export const MORE_NEEDED = "The check sends other messages, a webhook, or a large request. Pass --yes.";
+const MORE = "Pass --yes to send more.";
+export const MORE_NEEDED: string = `The check sends other messages, a webhook, or a large request. ${MORE}`;
+/** Most rules send messages that servers reject. A server that accepts them receives no more of them. */
+const MAX_ACCEPTED = 2;
 export const UNKNOWN_TASK = "00000000-0000-4000-8000-00000000dead";
 /** Name of the error for a task that does not exist. */
 export const MISSING_TASK_ERROR = "TaskNotFoundError";
@@ -131,8 +139,16 @@ export async function runRule(
   });
   const { exchanges = run.exchanges.slice(-2) } = outcome;
   const { id, name, level, section, hint } = rule;
+  const prefix = context.specVersion === OLDER_VERSION ? "A2A 0.3" : "A2A";
   return {
-    test: { id, name, level, suite, hint, ...(section === undefined ? {} : { spec_ref: `A2A §${section}` }) },
+    test: {
+      id,
+      name,
+      level,
+      suite,
+      hint,
+      ...(section === undefined ? {} : { spec_ref: `${prefix} §${section}` }),
+    },
     durationMs: Math.round(performance.now() - start),
     ...outcome,
     exchanges: exchanges.length === 0 ? shared.exchanges.slice(-2) : exchanges,
@@ -162,7 +178,15 @@ export function createProbe(run: TestRun, card: JsonMap, shared: SharedSamples):
     cardProblem: shared.cardProblem,
     binding: run.context.binding,
     createMessage,
-    call: (operation, params, options) => callOperation(run, operation, params, options),
+    call: async (operation, params, options) => {
+      const isMessage = operation.startsWith("send_") && !shared.allowsMore;
+      const { acceptedCount = 0 } = shared;
+      if (isMessage && acceptedCount >= MAX_ACCEPTED)
+        throw new NotVerified(`The server accepted ${acceptedCount} messages that it should reject. ${MORE}`);
+      const reply = await callOperation(run, operation, params, options);
+      if (isMessage && !reply.error) shared.acceptedCount = acceptedCount + 1;
+      return reply;
+    },
     expect: async (operation, params) => {
       const reply = await probe.call(operation, params);
       if (reply.error) fail(`The server returned ${formatError(reply.error)}`);

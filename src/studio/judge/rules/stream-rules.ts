@@ -24,6 +24,12 @@ function collectArtifactTexts(events: readonly unknown[]): Map<unknown, string> 
   return texts;
 }
 
+/** Returns the different ids of the tasks of events. */
+export function listTaskIds(events: readonly unknown[]): readonly unknown[] {
+  const paths = ["task.id", "statusUpdate.taskId", "artifactUpdate.taskId"];
+  return [...new Set(events.flatMap((event) => paths.flatMap((path) => readAllPaths(event, path))))];
+}
+
 /** Fails unless a task has the last state and the artifacts of its stream. */
 export function assertStored(events: readonly unknown[], task: unknown): void {
   const states = readAllPaths(events.map(viewEvent), "[*].status.state");
@@ -112,14 +118,8 @@ export const STREAM_RULES: readonly Rule[] = [
     async check({ streamSample }) {
       const { events } = await streamSample();
       raise(checkStream({ ordering: "monotonic_state" }, events));
-      const ids = new Set(
-        events.flatMap((event) => [
-          ...readAllPaths(event, "task.id"),
-          ...readAllPaths(event, "statusUpdate.taskId"),
-          ...readAllPaths(event, "artifactUpdate.taskId"),
-        ]),
-      );
-      if (ids.size > 1) fail(`The events have the task ids ${[...ids].join(", ")}.`);
+      const ids = listTaskIds(events);
+      if (ids.length > 1) fail(`The events have the task ids ${ids.join(", ")}.`);
     },
   },
   {
