@@ -16,5 +16,12 @@ export type {
   ToolCall,
   TrialReport,
 } from "../studio/testing/index.ts";
-export { assertCalls, converse, openCassette, runTrials, toStableSnapshot } from "../studio/testing/index.ts";
+export {
+  assertCalls,
+  converse,
+  openCassette,
+  runTrials,
+  slowTool,
+  toStableSnapshot,
+} from "../studio/testing/index.ts";
 export { TASK_STORE_RULES, type TaskStoreRule } from "../stores/testing/index.ts";

@@ -25,7 +25,9 @@ export function runConversationTest(
   signal: AbortSignal,
 ): Promise<TestResult> {
   return runConversation(name, open, async (chat, { failures }) => {
-    for (const [at, { send, expect = {} }] of turns.entries()) {
+    for (const [at, { send, fault = {}, expect = {} }] of turns.entries()) {
+      if (fault.cut !== undefined) chat.cutNext(fault.cut);
+      if (fault.kill !== undefined) chat.killNext(fault.kill);
       const turn = await chat.send(typeof send === "string" ? send : [...send], { signal });
       const differences = checkTurn(turn, expect);
       failures.push(...differences.map((difference) => `turn ${at + 1}: ${difference}`));

@@ -76,6 +76,26 @@ describe("colloquy test", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
   });
 
+  it("cuts the connection and kills the server of a turn with a fault", async () => {
+    const faults = TESTS.replace("- send: Refund 80 euros", "$&\n        fault: { cut: 1 }").replace(
+      '- send: "yes"',
+      "$&\n        fault: { kill: 0 }",
+    );
+    const cwd = await createTempTestDirectoryWithFiles({ "refunds.mjs": REFUNDS, "a.yaml": faults });
+    const { code, out, err } = await runCliInTestProcess(["test", "a.yaml"], { cwd });
+    expect({ code, err, out }).toMatchObject({ code: 0, err: "" });
+    for (const [change, message] of [
+      ["{ cut: 50 }", "cutNext(50): the stream of the message ended before the fault."],
+      ["{ cut: 1, kill: 1 }", "either cut or kill with a number of events"],
+      ["{ freeze: 1 }", 'has no member "freeze"'],
+    ] as const) {
+      await writeFile(join(cwd, "a.yaml"), faults.replace("{ cut: 1 }", change));
+      const failed = await runCliInTestProcess(["test", "a.yaml"], { cwd });
+      expect(failed.code).not.toBe(0);
+      expect(failed.out + failed.err).toContain(message);
+    }
+  });
+
   it("fails with all differences of the first unexpected turn and the conversation", async () => {
     const cwd = await createTempTestDirectoryWithFiles({ "refunds.mjs": REFUNDS, "b.yaml": FAILING });
     const { code, out } = await runCliInTestProcess(["test", "b.yaml", "--junit", "report.xml"], { cwd });

@@ -20,6 +20,8 @@ export interface ConversationTest {
 /** A message of the user, and what is expected of the agent's turn. */
 export interface TestTurn {
   readonly send: string | readonly Part[];
+  /** A fault after some events of the stream: the connection is cut, or the server is killed and restarted. */
+  readonly fault?: { readonly cut?: number; readonly kill?: number };
   readonly expect?: TurnExpectation;
 }
 
@@ -73,12 +75,23 @@ function decodeTest(value: unknown, path: string): ConversationTest {
 }
 
 function decodeTurn(value: unknown, path: string): TestTurn {
-  const turn = readObject(value, path, "send expect");
+  const turn = readObject(value, path, "send fault expect");
   const { send } = turn;
   return {
     send: typeof send === "string" ? send : (readList(send, `${path}.send`, readPart) as Part[]),
+    ...readOptional(turn, "fault", `${path}.fault`, decodeFault),
     ...readOptional(turn, "expect", `${path}.expect`, decodeExpectation),
   };
+}
+
+function decodeFault(value: unknown, path: string): NonNullable<TestTurn["fault"]> {
+  const fault = readObject(value, path, "cut kill");
+  const decoded = {
+    ...readOptional(fault, "cut", `${path}.cut`, readNumber),
+    ...readOptional(fault, "kill", `${path}.kill`, readNumber),
+  };
+  if (Object.keys(decoded).length === 1) return decoded;
+  throw createFileError(path, value, "either cut or kill with a number of events");
 }
 
 function decodeExpectation(value: unknown, path: string): TurnExpectation {

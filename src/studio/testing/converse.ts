@@ -11,6 +11,7 @@ import { type AgentCard, getText, type JsonObject, type StreamResponse } from ".
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { MemoryStore, type ServerStore } from "../../stores/index.ts";
 import { type ConversationTurn, TurnCollector } from "./conversation-turn.ts";
+import { FaultyFetch, type StreamFault } from "./faults.ts";
 import { importTurns, importTurnsUntil, type PrefixMessage, toPrefixTurn } from "./import-turns.ts";
 import { renderTranscript } from "./render-transcript.ts";
 
@@ -38,10 +39,17 @@ export interface ForkOptions {
 
 /** The server of an agent in the process. */
 interface AgentHost {
-  readonly server: Server;
+  server: Server;
   readonly agent: Agent;
   readonly store: ServerStore;
   readonly onTurn: (collector: TurnCollector) => void;
+  /** Stops the server without a warning, and starts another one with the same store. */
+  readonly restart: () => Promise<void>;
+}
+
+/** The default store, which outlives the server that `killNext` stops. */
+class ConversationStore extends MemoryStore {
+  readonly isDurable = true;
 }
 
 const assertKnownOptions = defineOptionNames<ConverseOptions>()("converse", "connect prefix server");
@@ -70,31 +78,37 @@ export async function converse(target: Agent | string, options: ConverseOptions 
   if (typeof target === "string") {
     if (prefix)
       throw new Error("An agent behind a URL accepts no prefix; pass the agent itself to converse(…).");
-    return new Conversation(await connect(target, options.connect));
+    const faults = new FaultyFetch(options.connect?.fetch ?? fetch);
+    return new Conversation(await connect(target, { ...options.connect, fetch: faults.fetch }), faults);
   }
   let current: TurnCollector | undefined;
-  const store = options.server?.store ?? new MemoryStore();
-  const server = createServer(target, {
-    ...options.server,
-    store,
-    observer: {
-      onAgentCall: ({ call }) => current?.addCall(call),
-      onError: ({ error }) => current?.addError(error),
-    },
-  });
-  const fetch: ConnectOptions["fetch"] = (input, init) => server.fetch(new Request(input, init));
-  try {
-    const client = await connect("http://agent.example", { ...options.connect, fetch });
-    const host = {
-      server,
-      agent: target,
+  const store = options.server?.store ?? new ConversationStore();
+  const serve = (): Server =>
+    createServer(target, {
+      ...options.server,
       store,
-      onTurn: (collector: TurnCollector) => (current = collector),
-    };
+      observer: {
+        onAgentCall: ({ call }) => current?.addCall(call),
+        onError: ({ error }) => current?.addError(error),
+      },
+    });
+  const host: AgentHost = {
+    server: serve(),
+    agent: target,
+    store,
+    onTurn: (collector) => (current = collector),
+    restart: async () => {
+      await host.server.close({ graceMs: 0 });
+      host.server = serve();
+    },
+  };
+  const faults = new FaultyFetch((input, init) => host.server.fetch(new Request(input, init)));
+  try {
+    const client = await connect("http://agent.example", { ...options.connect, fetch: faults.fetch });
     const turns = prefix ? await importTurns(host, client, [toPrefixTurn(prefix)], { messages: prefix }) : [];
-    return new Conversation(client, host, turns);
+    return new Conversation(client, faults, host, turns);
   } catch (error) {
-    await server.close();
+    await host.server.close();
     throw error;
   }
 }
@@ -102,13 +116,20 @@ export async function converse(target: Agent | string, options: ConverseOptions 
 /** A conversation with one agent in one context. */
 export class Conversation {
   readonly #client: A2AClient;
+  readonly #faults: FaultyFetch | undefined;
   readonly #host: AgentHost | undefined;
   readonly #turns: ConversationTurn[];
   #isWaiting = false;
 
-  /** `turns` are turns of the past, which the agent knows. */
-  constructor(client: A2AClient, host?: AgentHost, turns: readonly ConversationTurn[] = []) {
+  /** `turns` are turns of the past, which the agent knows. `faults` is the `fetch` of the client. */
+  constructor(
+    client: A2AClient,
+    faults?: FaultyFetch,
+    host?: AgentHost,
+    turns: readonly ConversationTurn[] = [],
+  ) {
     this.#client = client;
+    this.#faults = faults;
     this.#host = host;
     this.#turns = [...turns];
   }
@@ -149,6 +170,7 @@ export class Conversation {
         collector.addEvent(event);
       const turn = collector.finish(this.#host !== undefined);
       this.#turns.push(turn);
+      this.#faults?.assertOccurred();
       return turn;
     } finally {
       this.#isWaiting = false;
@@ -177,6 +199,32 @@ export class Conversation {
   }
 
   /**
+   * Cuts the connection of the next message after `eventCount` events of its stream. The client resumes the stream.
+   * `send` rejects if the stream ends before.
+   */
+  cutNext(eventCount = 1): void {
+    this.#injectFault({ name: "cutNext", eventCount });
+  }
+
+  /**
+   * Stops the server of the next message without a warning after `eventCount` events of its stream, and starts another
+   * server with the same store. `afterRestart` of the agent determines what happens to the turn. `send` rejects if the
+   * stream ends before. Only for an agent in the process. Its running code stops when it observes its signal.
+   */
+  killNext(eventCount = 1): void {
+    const host = this.#host;
+    if (!host) throw new Error("The server of an agent behind a URL cannot be stopped; pass the agent.");
+    if (host.store.isDurable !== true)
+      throw new Error("The store of this server ends with the server; use another store, or the default.");
+    this.#injectFault({ name: "killNext", eventCount, restart: host.restart });
+  }
+
+  #injectFault(fault: StreamFault): void {
+    if (!this.#faults) throw new Error("The connection to this agent cannot be cut; pass the agent itself.");
+    this.#faults.inject(fault);
+  }
+
+  /**
    * Copies the conversation, so that several continuations can be tested. The copy contains the first `turnCount` turns,
    * by default all, with new ids and the same owner. The copy of an ADK agent also has a copy of its session up to that
    * time. The copy uses the server of this conversation: await each message before the next one, and close the original
@@ -196,7 +244,7 @@ export class Conversation {
     const turns = await (until
       ? importTurnsUntil(this.#host, this.#client, kept, until)
       : importTurns(this.#host, this.#client, kept));
-    return new Conversation(this.#client, this.#host, turns);
+    return new Conversation(this.#client, this.#faults, this.#host, turns);
   }
 
   /** The conversation as text without ids and times, for snapshots. */

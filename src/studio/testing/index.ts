@@ -14,5 +14,6 @@ export { type ConversationTurn, type TokenUsage, TurnCollector } from "./convers
 export type { ToolCall } from "./tool-calls.ts";
 export { runTrials, type TrialReport } from "./run-trials.ts";
 export { type Cassette, type CassetteOptions, openCassette } from "./cassette.ts";
+export { slowTool } from "./faults.ts";
 export type { PrefixMessage } from "./import-turns.ts";
 export { toStableSnapshot } from "./stable-snapshot.ts";
