@@ -40,6 +40,14 @@ describe("the redactor", () => {
     expect(redactor.redactJson(JSON.stringify({ text }))).toBe(JSON.stringify({ text }));
   });
 
+  it("knows the secrets in the environment, and shows the working directory in PWD", () => {
+    const folder = "/home/ada/project";
+    const env = { PWD: folder, OLDPWD: folder, DB_PWD: "hunter2hunter2", SOME_TOKEN: "abcdefgh" };
+    expect(createRedactor({ env }).redactText(`at file://${folder}/agent.ts:2 hunter2hunter2 abcdefgh`)).toBe(
+      `at file://${folder}/agent.ts:2 *** ***`,
+    );
+  });
+
   it("hides the API keys that the security schemes of a card declare, in A2A 1.0 and 0.3", () => {
     const declaring = createRedactor({ env: {} });
     declaring.addSecuritySchemes({

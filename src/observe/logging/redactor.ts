@@ -25,8 +25,9 @@ export interface Redactor {
   redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string>;
 }
 
-/** Names of environment variables whose values are secrets. */
-const SECRET_VARIABLE_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|CREDENTIALS?)$/i;
+/** Names of environment variables whose values are secrets. `PWD` is the working directory, and no password. */
+const SECRET_VARIABLE_NAME =
+  /^(?!(?:OLD)?PWD$).*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|CREDENTIALS?)$/i;
 /** Shorter values of variables are not redacted, because they also occur in texts without secrets. */
 const MIN_VARIABLE_LENGTH = 8;
 /** Text after the maximum length that is redacted, too, because secrets there become shorter. */
