@@ -100,8 +100,8 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   {
     name: "next group of suspect turns at once",
     file: "src/engine/suspect-turns.ts",
-    find: "this.#clock.schedule(ms, resolve);",
-    replace: "this.#clock.schedule(0, resolve);",
+    find: "waitAtMost(Promise.all(ends), runMs, this.#clock)",
+    replace: "waitAtMost(Promise.all(ends), 0, this.#clock)",
   },
   {
     name: "lone turn that stays alone",
