@@ -195,6 +195,31 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
     await waitForAnswer(url, "four");
   });
 
+  it("prints a line for each turn, and the place of an error in the source", async () => {
+    const agentSource = `import { agent } from "colloquy";
+const read = (value) => value.missing.name;
+export default agent({ name: "hello", description: "Answers" }, async function* ({ text }) {
+  yield text === "fail" ? read({}) : "fine";
+});`;
+    const dev = await startDev({ "agent.js": agentSource }, "--log-format", "pretty");
+    const client = await connect(dev.agentUrls["hello"] ?? "");
+    const fine = await client.ask("x");
+    await dev.process.waitForOutput(`hello completed in `);
+    await dev.process.waitForOutput(`task ${fine.task?.id}`);
+    await client.ask("fail").catch(() => {});
+    const output = await dev.process.waitForOutput("error id ");
+    const [, report = ""] = output.split("failed TypeError: ");
+    const lines = report.split("\n").map((line) => line.trimEnd());
+    expect(lines.slice(0, 4)).toEqual([
+      "Cannot read properties of undefined (reading 'name')",
+      "    2 | const read = (value) => value.missing.name;",
+      "                                              ^",
+      "    at read (agent.js:2:39)",
+    ]);
+    expect(lines[4]).toContain("agent.js:4:");
+    expect(lines[5]).toContain("error id");
+  });
+
   it("serves a changed card at once", async () => {
     const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
     const client = await connect(dev.agentUrls["hello"] ?? "");

@@ -15,6 +15,8 @@ export interface RawOutputStreams {
 export interface OutputStreams extends RawOutputStreams {
   /** Writes text whose colors the CLI has chosen to stdout. Other control characters become visible. */
   outColored(text: string): void;
+  /** `outColored` for stderr. */
+  errColored(text: string): void;
   /**
    * Writes a file to stdout, such as a recording in another format. A pipe receives the unchanged content, and a
    * terminal receives printable text.
@@ -30,9 +32,18 @@ export function createTerminalStreams(raw: RawOutputStreams, isTerminal: boolean
     out: (text) => raw.out(escapeControlCharacters(text)),
     err: (text) => raw.err(escapeControlCharacters(text)),
     outColored: (text) => raw.out(escapeControlCharactersExceptColors(text)),
+    errColored: (text) => raw.err(escapeControlCharactersExceptColors(text)),
     outDocument: (text) => raw.out(isTerminal ? escapeControlCharacters(text) : text),
     errReplacingLine: (line) => raw.err(`\r${escapeControlCharacters(line)}\u001b[K`),
   };
+}
+
+/** Returns true for a terminal, unless the user has disabled colors (no-color.org). `columns` is its width. */
+export function showsColors(
+  columns: number | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return columns !== undefined && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
+import { showsColors } from "../terminal-streams.ts";
 import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-command-options.ts";
 import {
   requireSingleSample,
@@ -67,7 +68,7 @@ export function createCardsShowCommand(context: CliContext): Command {
       } else {
         const renderOptions = {
           width: options.width ?? context.stdoutColumns ?? 100,
-          colors: shouldUseColors(context),
+          colors: showsColors(context.stdoutColumns, context.env),
         };
         const isOne = samples.length === 1 && samples[0]?.score === undefined;
         for (const one of samples) {
@@ -89,11 +90,6 @@ function renderSampleHeading({ id, score }: RecordedSample): string {
   return correct
     ? `${name}: ${answer}, correct`
     : `${name}: ${answer}, wrong; it is ${truncateLine(gold, 80)}`;
-}
-
-/** Returns true if stdout is a terminal and the user has not disabled colors (no-color.org). */
-function shouldUseColors({ stdoutColumns, env }: CliContext): boolean {
-  return stdoutColumns !== undefined && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
 }
 
 function parseWidthInColumns(text: string): number {

@@ -19,6 +19,7 @@ import { applyConfig, readConfig, warnAboutIgnoredConfigFiles } from "../serve/a
 import { renderTryCommands } from "../serve.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { serveUntilStopped, type AgentsToServe, type ServeOptions } from "../serve/serve-until-stopped.ts";
+import { createDevLog } from "./dev-log.ts";
 import { createDefaultRecord } from "./default-record.ts";
 import { DevAgentFiles } from "./dev-agent-files.ts";
 import { reportUncaughtErrors } from "./report-uncaught-errors.ts";
@@ -124,6 +125,7 @@ class ReloadingServer {
     return {
       agents: { ...report.agents },
       serverOptions: { cardMaxAgeSeconds: 0 },
+      createLog: (log) => createDevLog(log, this.#context),
       consoleMode: "dev",
       renderBannerFooter: (served, header) =>
         `A saved file is served at the next message.\n\n${renderTryCommands(served, header)}`,
@@ -203,5 +205,6 @@ class ReloadingServer {
 function withCleanStacks(context: CliContext): CliContext {
   const { streams } = context;
   const err = (text: string): void => streams.err(cleanReloadMarkers(text));
-  return Object.create(context, { streams: { value: { ...streams, err } } }) as CliContext;
+  const errColored = (text: string): void => streams.errColored(cleanReloadMarkers(text));
+  return Object.create(context, { streams: { value: { ...streams, err, errColored } } }) as CliContext;
 }

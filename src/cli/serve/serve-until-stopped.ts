@@ -78,6 +78,8 @@ export interface AgentsToServe {
   renderBannerFooter(served: readonly ServedAgentSummary[], header?: string): string;
   /** Server options that no flag sets. */
   serverOptions?: Pick<ServerOptions, "cardMaxAgeSeconds">;
+  /** Replaces the log for people. Default: the log of servers. */
+  createLog?: (log: Observer) => Observer;
   /** Mode of the console. Default: `serve`. */
   consoleMode?: "dev" | "serve";
   /** Record that the console shows. Default: a record of the server. */
@@ -125,7 +127,8 @@ export async function serveUntilStopped(
   const mounted = await mountConsole(options, plan, authenticate !== undefined);
   const server = createServerOrUsageError(plan.agents, options.commandName, {
     store: options.store as StoreOption,
-    observer,
+    observer:
+      plan.createLog && getLogFormat(context, options) === "pretty" ? plan.createLog(observer) : observer,
     ...mounted?.serverOptions,
     ...plan.serverOptions,
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
@@ -337,12 +340,19 @@ function createStartError(error: unknown, options: ListenOptions): CliError {
 
 /** Creates an observer that writes the log to stderr. */
 export function createStderrLogObserver(
-  { streams, stderrColumns }: CliContext,
-  { logFormat, logRequests }: Pick<ServeOptions, "logFormat" | "logRequests"> = {},
+  context: CliContext,
+  options: Pick<ServeOptions, "logFormat" | "logRequests"> = {},
 ): Observer {
   return createLogObserver({
-    write: (entry) => streams.err(entry),
-    format: logFormat ?? (stderrColumns === undefined ? "json" : "pretty"),
-    requests: logRequests ?? false,
+    write: (entry) => context.streams.err(entry),
+    format: getLogFormat(context, options),
+    requests: options.logRequests ?? false,
   });
+}
+
+function getLogFormat(
+  { stderrColumns }: CliContext,
+  { logFormat }: Pick<ServeOptions, "logFormat">,
+): "json" | "pretty" {
+  return logFormat ?? (stderrColumns === undefined ? "json" : "pretty");
 }

@@ -70,7 +70,8 @@ function dropForeignFrames(stack: string): string {
 function isForeignLine(line: string): boolean {
   if (line.startsWith("Node.js v")) return true;
   const isFrame = /^\s+at /.test(line);
-  return isFrame && (/node:|[\\/]node_modules[\\/]|\[eval/.test(line) || line.includes(OWN_CODE_URL));
+  const isBuiltIn = /node:|[\\/]node_modules[\\/]|\[eval|\(<anonymous>\)$/.test(line);
+  return isFrame && (isBuiltIn || line.includes(OWN_CODE_URL));
 }
 
 function toRelativePaths(text: string, cwd: string): string {
