@@ -249,8 +249,8 @@ export const LABS: readonly Lab[] = [
   {
     name: "templates",
     group: "Platforms",
-    summary: "Each template of `colloquy init`, installed and opened in a browser",
-    time: "8 min",
+    summary: "Each template of `colloquy init`, and docs/complete-app.md, installed and opened in a browser",
+    time: "9 min",
     needs: CHROMIUM,
     run: ["lab/templates/main.ts"],
   },

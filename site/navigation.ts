@@ -13,6 +13,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     pages: [
       ["Overview", "README.md"],
       ["Tutorial", "docs/tutorial.md"],
+      ["A complete app", "docs/complete-app.md"],
       ["Examples", "examples/README.md"],
       ["A research assistant", "examples/research/README.md"],
       ["Comparison", "docs/comparison.md"],

@@ -5,25 +5,29 @@
  *
  *     npm run lab -- templates                         # all templates
  *     npm run lab -- templates hono adk             # some templates
+ *     npm run lab -- templates complete-app         # the app of docs/complete-app.md
  *     npm run lab -- templates --tarball FILE hono  # an existing package
  */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { TEMPLATE_NAMES, type TemplateName } from "../../src/cli/init/template-files.ts";
+import { TEMPLATE_NAMES } from "../../src/cli/init/template-files.ts";
 import { findChromium, CHROMIUM_MISSING_MESSAGE } from "../../src/cards/html/browser.fixture.ts";
 import { runProgram } from "../support/run-program.ts";
-import { runAdkTemplate, runPageTemplate } from "./run-template.ts";
+import { parseCodeBlocks } from "../../test/documents/code-blocks.ts";
+import { runAdkTemplate, runCompleteApp, runPageTemplate } from "./run-template.ts";
 
 const { values, positionals } = parseArgs({
   options: { tarball: { type: "string" } },
   allowPositionals: true,
 });
-const unknown = positionals.filter((name) => !TEMPLATE_NAMES.some((template) => template === name));
+const COMPLETE_APP = "complete-app";
+const names = [...TEMPLATE_NAMES, COMPLETE_APP] as const;
+const unknown = positionals.filter((name) => !names.some((template) => template === name));
 if (unknown.length > 0) {
-  console.error(`There is no template ${unknown.join(", ")}. Use ${TEMPLATE_NAMES.join(", ")}.`);
+  console.error(`There is no template ${unknown.join(", ")}. Use ${names.join(", ")}.`);
   process.exit(2);
 }
 if (findChromium() === undefined) throw new Error(CHROMIUM_MISSING_MESSAGE);
@@ -33,17 +37,23 @@ const tarball = values.tarball ?? packPackage();
 runCommand("npm", ["init", "--yes"], workFolder);
 runCommand("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", tarball], workFolder);
 
-const failed: TemplateName[] = [];
-for (const template of TEMPLATE_NAMES) {
+const failed: string[] = [];
+for (const template of names) {
   if (positionals.length > 0 && !positionals.includes(template)) continue;
   const startedAt = Date.now();
   try {
     const folder = join(workFolder, `my-${template}`);
-    runCommand("npx", ["colloquy", "init", folder, "--template", template], workFolder);
+    const base = template === COMPLETE_APP ? "vite-react" : template;
+    runCommand("npx", ["colloquy", "init", folder, "--template", base], workFolder);
+    if (template === COMPLETE_APP) applyCompleteApp(folder);
     runCommand("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], folder);
     runCommand("npm", ["run", "check"], folder);
     if (template === "workers") runCommand("npm", ["run", "deploy", "--", "--dry-run"], folder);
-    await (template === "adk" ? runAdkTemplate(folder) : runPageTemplate(template, folder));
+    await (template === "adk"
+      ? runAdkTemplate(folder)
+      : template === COMPLETE_APP
+        ? runCompleteApp(folder)
+        : runPageTemplate(template, folder));
     console.log(`${template}: works (${Math.round((Date.now() - startedAt) / 1000)} s)`);
   } catch (error) {
     failed.push(template);
@@ -55,6 +65,18 @@ if (failed.length === 0) rmSync(workFolder, { recursive: true, force: true });
 else console.error(`The projects remain in ${workFolder}.`);
 // A failed template may have left a process.
 process.exit();
+
+/** Writes the files of the page, and installs the packages that the page names. */
+function applyCompleteApp(folder: string): void {
+  const blocks = parseCodeBlocks("docs/complete-app.md");
+  for (const { file, code } of blocks) if (file !== undefined) writeFileSync(join(folder, file), code);
+  const [, packages = ""] = /^npm install (.+)$/m.exec(blocks.map(({ code }) => code).join("\n")) ?? [];
+  runCommand(
+    "npm",
+    ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages.split(" ")],
+    folder,
+  );
+}
 
 function packPackage(): string {
   runCommand("npm", ["run", "-s", "build"]);

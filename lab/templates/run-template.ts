@@ -111,3 +111,37 @@ export async function runAdkTemplate(folder: string): Promise<void> {
     if (stored.status.state !== "TASK_STATE_COMPLETED") throw new Error(JSON.stringify(stored.status));
   });
 }
+
+/** Asks the app of `docs/complete-app.md`, answers its question after a reload, and opens the console as an operator. */
+export async function runCompleteApp(folder: string): Promise<void> {
+  const port = String(await findTestPort());
+  const url = `http://127.0.0.1:${port}`;
+  const operatorToken = "operator-of-the-complete-app";
+  const environment = { PORT: port, OPERATOR_TOKEN: operatorToken, GEMINI_API_KEY: "" };
+  await withStartedProject(folder, [], environment, url, async () => {
+    const browser = await launchChromium();
+    try {
+      const page = await browser.newPage();
+      const answer = page.locator(".messages li.agent");
+      const send = async (text: string, expected: string): Promise<void> => {
+        await page.locator("input").fill(text);
+        await page.keyboard.press("Enter");
+        await answer.filter({ hasText: expected }).last().waitFor({ timeout: ANSWER_TIMEOUT_MS });
+        await page.reload();
+        await answer.filter({ hasText: expected }).last().waitFor({ timeout: ANSWER_TIMEOUT_MS });
+      };
+      await page.goto(url);
+      await send("A table, please", "Free today: 18:00, 20:00. Which time?");
+      await send("20:00", "Your table is booked for 20:00.");
+    } finally {
+      await browser.close();
+    }
+    const tasks = await fetch(`${url}/agents/console/api/tasks`, {
+      headers: { authorization: `Bearer ${operatorToken}` },
+    });
+    if (!(await tasks.text()).includes("A table, please")) throw new Error("The operator sees no task.");
+    const anonymous = await fetch(`${url}/agents/a2a/tables`, { method: "POST" });
+    if (anonymous.status !== 401)
+      throw new Error(`A request without a token has status ${anonymous.status}.`);
+  });
+}
