@@ -73,9 +73,11 @@ export class ScriptedA2aJsTestExecutor implements AgentExecutor {
 export function serveWithOfficialSdk({
   corsOrigin,
   extendedSkills,
+  executor = new ScriptedA2aJsTestExecutor(),
 }: {
   readonly corsOrigin?: string;
   readonly extendedSkills?: typeof SCRIPTED_TEST_AGENT_CARD.skills;
+  readonly executor?: AgentExecutor;
 } = {}): Promise<RunningTestServer> {
   return startSdkServer(({ url, grpcAddress, app, grpcServer }) => {
     const cardJson = {
@@ -90,7 +92,7 @@ export function serveWithOfficialSdk({
     const requestHandler = new DefaultRequestHandler(
       AgentCard.fromJSON(cardJson),
       new InMemoryTaskStore(),
-      new ScriptedA2aJsTestExecutor(),
+      executor,
       undefined,
       undefined,
       undefined,

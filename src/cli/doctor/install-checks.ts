@@ -1,57 +1,40 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fail, warn, type Check } from "../../studio/judge/index.ts";
+import { defineRules, fail, warn, type Check } from "../../studio/judge/index.ts";
 import { getPackageFolder } from "../package-version.ts";
 import type { Project } from "./project.ts";
 import { satisfiesRange } from "./satisfies-range.ts";
 
 /** Checks of Node.js and of the installed packages. */
-export const INSTALL_CHECKS: readonly Check<Project>[] = [
-  {
-    id: "PROJECT-NODE",
-    name: "The version of Node.js is supported",
-    remedy: "Install a version of Node.js in the range.",
-    check({ folder }) {
-      for (const owner of [getPackageFolder(), folder]) {
-        const { name = owner, engines } = readPackageJson(owner);
-        if (engines?.["node"] !== undefined && !satisfiesRange(process.versions.node, engines["node"]))
-          fail(`Node.js ${process.versions.node} is not in ${engines["node"]}, which ${name} requires.`);
-      }
-      return `Node.js ${process.versions.node}.`;
-    },
+export const INSTALL_CHECKS: readonly Check<Project>[] = defineRules<Project, string>({
+  "PROJECT-NODE"({ folder }) {
+    for (const owner of [getPackageFolder(), folder]) {
+      const { name = owner, engines } = readPackageJson(owner);
+      if (engines?.["node"] !== undefined && !satisfiesRange(process.versions.node, engines["node"]))
+        fail(`Node.js ${process.versions.node} is not in ${engines["node"]}, which ${name} requires.`);
+    }
+    return `Node.js ${process.versions.node}.`;
   },
-  {
-    id: "PROJECT-PEERS",
-    name: "The optional packages have versions that Colloquy supports",
-    remedy: "Install a version in the range.",
-    check(project) {
-      const peers = listPeers(project);
-      const wrong = peers.filter(({ version, range }) => !satisfiesRange(version, range));
-      if (wrong.length > 0)
-        fail(wrong.map(({ name, version, range }) => `${name} ${version} is not in ${range}.`).join(" "));
-      return `${peers.map(({ name, version }) => `${name} ${version}`).join(", ") || "None of them is installed"}.`;
-    },
+  "PROJECT-PEERS"(project) {
+    const peers = listPeers(project);
+    const wrong = peers.filter(({ version, range }) => !satisfiesRange(version, range));
+    if (wrong.length > 0)
+      fail(wrong.map(({ name, version, range }) => `${name} ${version} is not in ${range}.`).join(" "));
+    return `${peers.map(({ name, version }) => `${name} ${version}`).join(", ") || "None of them is installed"}.`;
   },
-  {
-    id: "PROJECT-COPIES",
-    name: "The project and Colloquy use one copy of each package, and the command is that of the project",
-    remedy:
-      "Align the versions, run npm dedupe, and run npx colloquy. Objects of two copies do not work together.",
-    check(project) {
-      const peers = listPeers(project);
-      const doubled = peers.flatMap(({ name, folder }) => {
-        const other = findPackage(project.folder, name);
-        return other === undefined || other === folder ? [] : [`${name} is in ${folder} and in ${other}.`];
-      });
-      if (doubled.length > 0) fail(doubled.join(" "));
-      const own = realpathSync(getPackageFolder());
-      const installed = findPackage(project.folder, "colloquy") ?? own;
-      if (installed !== own)
-        warn(`The project uses Colloquy in ${installed}, and this command is in ${own}.`);
-      return `Colloquy and ${peers.length} packages have one copy.`;
-    },
+  "PROJECT-COPIES"(project) {
+    const peers = listPeers(project);
+    const doubled = peers.flatMap(({ name, folder }) => {
+      const other = findPackage(project.folder, name);
+      return other === undefined || other === folder ? [] : [`${name} is in ${folder} and in ${other}.`];
+    });
+    if (doubled.length > 0) fail(doubled.join(" "));
+    const own = realpathSync(getPackageFolder());
+    const installed = findPackage(project.folder, "colloquy") ?? own;
+    if (installed !== own) warn(`The project uses Colloquy in ${installed}, and this command is in ${own}.`);
+    return `Colloquy and ${peers.length} packages have one copy.`;
   },
-];
+});
 
 /** Lists the installed peers as the copy of Colloquy of the project sees them. */
 function listPeers({ folder }: Project): Record<"name" | "range" | "version" | "folder", string>[] {

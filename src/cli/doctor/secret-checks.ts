@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isPrefixedSecret, PREFIXED_SECRET, PRIVATE_KEY_BEGINNING } from "../../observe/logging/index.ts";
-import { fail, NotVerified, type Check } from "../../studio/judge/index.ts";
+import { defineRules, fail, NotVerified, type Check } from "../../studio/judge/index.ts";
 import { getStoreFile, listSecretFiles, type Project } from "./project.ts";
 
 const MAX_FILE_BYTES = 256 * 1024;
@@ -10,39 +10,29 @@ const MAX_FILE_BYTES = 256 * 1024;
 const MIN_TOKEN_LENGTH = 16;
 
 /** Checks of what git tracks. */
-export const SECRET_CHECKS: readonly Check<Project>[] = [
-  {
-    id: "PROJECT-TRACKED-FILES",
-    name: "Git tracks no files with secrets or with the messages of users",
-    remedy: "Add the file to .gitignore, run git rm --cached FILE, and replace its secrets.",
-    check(project) {
-      const { config, folder } = project;
-      const store = getStoreFile(project);
-      const named = [...listSecretFiles(project), store, config.record].flatMap((file) =>
-        file === undefined ? [] : [relative(folder, file).replaceAll("\\", "/")],
-      );
-      const tracked = listTrackedFiles(folder);
-      const wrong = tracked.filter(
-        (file) =>
-          named.some((name) => file === name || file.startsWith(`${name}-`) || file === `${name}.key`) ||
-          (/(?:^|\/)\.env(?:\.|$)/.test(file) && !/example|sample|template|test/.test(file)),
-      );
-      if (wrong.length > 0) fail(`Git tracks ${wrong.join(", ")}.`);
-      return `${tracked.length} tracked files.`;
-    },
+export const SECRET_CHECKS: readonly Check<Project>[] = defineRules<Project, string>({
+  "PROJECT-TRACKED-FILES"(project) {
+    const { config, folder } = project;
+    const store = getStoreFile(project);
+    const named = [...listSecretFiles(project), store, config.record].flatMap((file) =>
+      file === undefined ? [] : [relative(folder, file).replaceAll("\\", "/")],
+    );
+    const tracked = listTrackedFiles(folder);
+    const wrong = tracked.filter(
+      (file) =>
+        named.some((name) => file === name || file.startsWith(`${name}-`) || file === `${name}.key`) ||
+        (/(?:^|\/)\.env(?:\.|$)/.test(file) && !/example|sample|template|test/.test(file)),
+    );
+    if (wrong.length > 0) fail(`Git tracks ${wrong.join(", ")}.`);
+    return `${tracked.length} tracked files.`;
   },
-  {
-    id: "PROJECT-TRACKED-SECRETS",
-    name: "The files that git tracks contain no tokens and private keys",
-    remedy: "Replace the secret, because the history of git keeps it, and read the new one from a variable.",
-    check({ folder }) {
-      const files = listTrackedFiles(folder);
-      const found = files.filter((file) => hasSecret(join(folder, file)));
-      if (found.length > 0) fail(`${found.slice(0, 10).join(", ")} contain what looks like a secret.`);
-      return `${files.length} files searched.`;
-    },
+  "PROJECT-TRACKED-SECRETS"({ folder }) {
+    const files = listTrackedFiles(folder);
+    const found = files.filter((file) => hasSecret(join(folder, file)));
+    if (found.length > 0) fail(`${found.slice(0, 10).join(", ")} contain what looks like a secret.`);
+    return `${files.length} files searched.`;
   },
-];
+});
 
 function listTrackedFiles(folder: string): string[] {
   try {

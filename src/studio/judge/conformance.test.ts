@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
@@ -21,6 +21,7 @@ import {
   type Corpus,
   type JudgedRun,
 } from "./index.ts";
+import texts from "./rules/rules.json" with { type: "json" };
 
 let corpus: Corpus;
 const servers: { readonly url: string; readonly name: string; readonly close: () => Promise<void> }[] = [];
@@ -237,6 +238,16 @@ describe("reports", () => {
     };
     expect(listProblems(passed)).toEqual([]);
     expect(listProblems({ ...passed, expected: [known] })).toHaveLength(1);
+  });
+});
+
+describe("rules.json", () => {
+  it("has no text without a rule", () => {
+    const sources = ["src/studio/judge", "src/cli/doctor"]
+      .flatMap((folder) => globSync(`${folder}/**/*-{rules,checks}.ts`))
+      .map((file) => readFileSync(file, "utf8"))
+      .join("\n");
+    expect(Object.keys(texts).filter((id) => !sources.includes(`"${id}"`))).toEqual([]);
   });
 });
 

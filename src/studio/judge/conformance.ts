@@ -8,7 +8,7 @@ import { startTap, type FaultSwitches } from "../tap/index.ts";
 import type { TestContext } from "./acts/test-run.ts";
 import type { BindingReport } from "./report.ts";
 import { createResilienceRules, type ResilienceOptions } from "./rules/resilience-rules.ts";
-import { CARD_RULES, CARD_SHAPE_RULE } from "./rules/card-rules.ts";
+import { CARD_RULES, CARD_SHAPE_RULES } from "./rules/card-rules.ts";
 import { OPERATION_RULES } from "./rules/operation-rules.ts";
 import { STREAM_RULES } from "./rules/stream-rules.ts";
 import { runRule, type Rule, type SharedSamples } from "./rules/rule.ts";
@@ -88,7 +88,7 @@ export async function judgeConformance(options: ConformanceOptions): Promise<rea
     } else if (isOlder) await run(OLDER_RULES, OLDER_SUITE);
     else {
       if (reports.length === 0 && (context.transport ?? cardProblem) !== undefined)
-        await run(context.card ? CARD_RULES : [CARD_SHAPE_RULE], CARD_SUITE);
+        await run(context.card ? CARD_RULES : CARD_SHAPE_RULES, CARD_SUITE);
       if (context.transport) await run([...OPERATION_RULES, ...STREAM_RULES], OPERATION_SUITE);
       results.push(...(await runSuite(corpus.tests.filter(isSelected), context, server.onResult)));
     }

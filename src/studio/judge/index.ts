@@ -45,5 +45,6 @@ export {
   renderSarif,
   type JudgedRun,
 } from "./render-report.ts";
+export { defineRules } from "./rules/rule.ts";
 export { LEVELS } from "./report.ts";
 export type { ResilienceOptions } from "./rules/resilience-rules.ts";

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/a2agrpc"
@@ -56,6 +57,9 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.RequestContext, queue
 		words = []string{"got " + text}
 	}
 	for index, word := range words {
+		if text == "count slowly" {
+			time.Sleep(150 * time.Millisecond)
+		}
 		event := a2a.NewArtifactUpdateEvent(asked, "answer", a2a.TextPart{Text: word})
 		event.Append = index > 0
 		if err := queue.Write(ctx, event); err != nil {

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
@@ -62,6 +64,9 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.ExecutorContext) iter
 			words = []string{"got " + text}
 		}
 		for index, word := range words {
+			if text == "count slowly" {
+				time.Sleep(150 * time.Millisecond)
+			}
 			event := a2a.NewArtifactUpdateEvent(asked, "answer", a2a.NewTextPart(word))
 			event.Append = index > 0
 			if !yield(event, nil) {
@@ -116,6 +121,10 @@ func serve() error {
 	}
 	url := fmt.Sprintf("http://%s", listening.Addr())
 	card := cardFor(url, listeningRPC.Addr().String())
+	// With --default-webhooks, the SDK refuses to call private addresses.
+	sender := push.NewHTTPPushSender(&push.HTTPSenderConfig{
+		AllowPrivateNetworks: !slices.Contains(os.Args, "--default-webhooks"),
+	})
 	handler := a2asrv.NewHandler(
 		obedient{},
 		a2asrv.WithCapabilityChecks(&card.Capabilities),
@@ -123,7 +132,7 @@ func serve() error {
 		a2asrv.WithTaskStore(taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{
 			Authenticator: func(context.Context) (string, error) { return "everybody", nil },
 		})),
-		a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(&push.HTTPSenderConfig{AllowPrivateNetworks: true})),
+		a2asrv.WithPushNotifications(push.NewInMemoryStore(), sender),
 	)
 
 	rpc := grpc.NewServer(grpc.UnaryInterceptor(requireCallToken))

@@ -1,7 +1,8 @@
 """The test agent with the official Python SDK, in every binding and version that the SDK supports.
 
 Prints its URL as one JSON line once it listens, and exits when its standard input closes. With `--json-rpc`, the
-card has only the JSON-RPC interfaces. With `--token TOKEN`, the server requires a bearer token.
+card has only the JSON-RPC interfaces. With `--token TOKEN`, the server requires a bearer token. With
+`--default-webhooks`, the SDK validates the addresses of webhooks.
 """
 
 import asyncio
@@ -45,6 +46,8 @@ from starlette.middleware.cors import CORSMiddleware
 class Obedient(AgentExecutor):
     """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled.
 
+    `count slowly` counts with pauses.
+
     `sign in` requires authentication, and `fail` fails after a part of the answer. `files` returns a file and data, and
     `receive` lists the received parts.
     """
@@ -78,6 +81,8 @@ class Obedient(AgentExecutor):
         else:
             words = [f"got {text}"] if before is not None else ["one ", "two ", "three"]
             for index, word in enumerate(words):
+                if text == "count slowly":
+                    await asyncio.sleep(0.15)
                 await updater.add_artifact([new_text_part(word)], artifact_id="answer", append=index > 0)
             await updater.complete()
 
@@ -126,13 +131,15 @@ async def main() -> None:
     async def anywhere(_: str) -> bool:
         return True
 
+    validator = {} if "--default-webhooks" in sys.argv else {"push_url_validator": anywhere}
+
     handler = DefaultRequestHandler(
         agent_executor=Obedient(),
         task_store=InMemoryTaskStore(),
         agent_card=card,
         push_config_store=configs,
         push_sender=BasePushNotificationSender(httpx.AsyncClient(), configs),
-        push_url_validator=anywhere,
+        **validator,
     )
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(handler), rpc)
     a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server(CompatGrpcHandler(handler), rpc)

@@ -41,6 +41,8 @@ from bearer_token import REQUIRED_TOKEN, create_grpc_interceptors, require_beare
 class Obedient(AgentExecutor):
     """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled.
 
+    `count slowly` counts with pauses.
+
     `sign in` requires authentication. `files` returns a file and data, and `receive` lists the received parts.
     """
 
@@ -70,6 +72,8 @@ class Obedient(AgentExecutor):
         else:
             words = [f"got {text}"] if before is not None else ["one ", "two ", "three"]
             for index, word in enumerate(words):
+                if text == "count slowly":
+                    await asyncio.sleep(0.15)
                 part = Part(root=TextPart(text=word))
                 await updater.add_artifact([part], artifact_id="answer", append=index > 0)
             await updater.complete()

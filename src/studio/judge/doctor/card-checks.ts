@@ -3,7 +3,7 @@ import { BINDINGS, createTransport } from "../acts/run-suite.ts";
 import { fail, formatError, NotVerified } from "../acts/test-run.ts";
 import { createRequestHeaders } from "../acts/transport.ts";
 import { BINDING_NAMES } from "../acts/wire-tables.ts";
-import { UNKNOWN_TASK } from "../rules/rule.ts";
+import { defineRules, UNKNOWN_TASK } from "../rules/rule.ts";
 import { warn, type Check } from "./check.ts";
 import { judgeAddress } from "./classify-host.ts";
 import { toChecks, type Deployment } from "./deployment.ts";
@@ -11,11 +11,8 @@ import { toChecks, type Deployment } from "./deployment.ts";
 /** Checks of the agent card, and of the addresses that it names. */
 export const CARD_CHECKS: readonly Check<Deployment>[] = [
   ...toChecks("ANY-CARD-SHAPE", "ANY-CARD-MEDIA", "ANY-CARD-URLS", "ANY-CARD-SECURITY"),
-  {
-    id: "DEPLOY-ADDRESS",
-    name: "The card names addresses that clients can reach, with encryption",
-    remedy: "Set the public URL of the server (publicUrl, --public-url) to the HTTPS URL that clients use.",
-    check({ agent }) {
+  ...defineRules<Deployment, string>({
+    "DEPLOY-ADDRESS"({ agent }) {
       const origins = [agent.baseUrl, ...requireInterfaces(agent).map((one) => getInterfaceOrigin(one))];
       const found = origins.flatMap((origin) => judgeAddress(agent.baseUrl, origin) ?? []);
       const problem = found.find(({ result }) => result === "problem");
@@ -23,12 +20,7 @@ export const CARD_CHECKS: readonly Check<Deployment>[] = [
       if (found[0]) warn(found[0].seen);
       return `The card at ${agent.baseUrl} names ${new Set(origins).size} origins.`;
     },
-  },
-  {
-    id: "DEPLOY-INTERFACES",
-    name: "Each interface of A2A 1.0 replies",
-    remedy: "Start a server at this address, open the port, or remove the interface from the card.",
-    async check({ agent }) {
+    async "DEPLOY-INTERFACES"({ agent }) {
       const interfaces = requireInterfaces(agent).filter(({ protocolVersion }) =>
         protocolVersion.startsWith("1."),
       );
@@ -41,7 +33,7 @@ export const CARD_CHECKS: readonly Check<Deployment>[] = [
       }
       return problems.length > 0 ? fail(problems.join(" ")) : `${interfaces.length} interfaces reply.`;
     },
-  },
+  }),
 ];
 
 function requireInterfaces({ interfaces }: Deployment["agent"]): Deployment["agent"]["interfaces"] {

@@ -1,16 +1,12 @@
 import { toOutcome } from "../acts/run-test.ts";
 import { TestFailure } from "../acts/test-run.ts";
+import type { Rule } from "../rules/rule.ts";
 
-/** A check of the doctor. `S` is what the check examines: a deployment, or a project. */
-export interface Check<S> {
-  readonly id: string;
-  /** The healthy state as one sentence. */
-  readonly name: string;
-  /** What to do about a finding. */
-  readonly remedy: string;
-  /** Returns what was seen. Throws with `fail` for a problem, `warn` for a warning, and `NotVerified` otherwise. */
-  readonly check: (subject: S) => Promise<string> | string;
-}
+/**
+ * A check of the doctor. `S` is what the check examines: a deployment, or a project. It returns what was seen, and throws
+ * with `fail` for a problem, `warn` for a warning, and `NotVerified` otherwise.
+ */
+export type Check<S> = Rule<S, string>;
 
 /** Checks of one subject, such as proxies. */
 export interface CheckGroup<S> {
@@ -44,7 +40,7 @@ export async function runChecks<S>(
 ): Promise<Diagnosis[]> {
   const diagnoses: Diagnosis[] = [];
   for (const { name: group, checks } of groups)
-    for (const { id, name, remedy, check } of checks) {
+    for (const { id, name, hint, check } of checks) {
       let seen = "";
       let isWarning = false;
       const exchanges: string[] = [];
@@ -61,7 +57,7 @@ export async function runChecks<S>(
       else if (outcome === "not verified") diagnoses.push({ ...base, result: "not checked", seen: reason });
       else {
         const result = isWarning ? "warning" : "problem";
-        diagnoses.push({ ...base, result, seen: reason, remedy, exchanges: exchanges.slice(-2) });
+        diagnoses.push({ ...base, result, seen: reason, remedy: hint, exchanges: exchanges.slice(-2) });
       }
     }
   return diagnoses;

@@ -3,7 +3,7 @@ import { NotVerified, TestFailure } from "../acts/test-run.ts";
 import type { FoundAgent } from "../find-agent.ts";
 import { CARD_RULES } from "../rules/card-rules.ts";
 import { OPERATION_RULES } from "../rules/operation-rules.ts";
-import { PRIVATE_WEBHOOK_RULE } from "../rules/resilience-rules.ts";
+import { PRIVATE_WEBHOOK_RULES } from "../rules/resilience-rules.ts";
 import { MORE_NEEDED, type Probe, type Rule } from "../rules/rule.ts";
 import { STREAM_RULES } from "../rules/stream-rules.ts";
 import { warn, type Check } from "./check.ts";
@@ -35,27 +35,24 @@ export interface Deployment extends Probe {
   readonly options: DeploymentOptions;
 }
 
-const RULES: readonly Rule[] = [...CARD_RULES, ...OPERATION_RULES, ...STREAM_RULES, PRIVATE_WEBHOOK_RULE];
+const RULES: readonly Rule[] = [...CARD_RULES, ...OPERATION_RULES, ...STREAM_RULES, ...PRIVATE_WEBHOOK_RULES];
 
 /** Converts rules of conformance that depend on a deployment to checks. A rule of the level should has warnings. */
 export function toChecks(...ids: readonly string[]): Check<Deployment>[] {
-  return RULES.filter(({ id }) => ids.includes(id)).map(
-    ({ id, name, level, section, hint, bindings, needsMore, check }) => ({
-      id,
-      name,
-      remedy: hint,
-      async check(deployment) {
-        if (bindings?.includes(deployment.binding) === false)
-          throw new NotVerified(`The binding ${deployment.binding} does not have this rule.`);
-        if (needsMore && !deployment.options.allowsMore) throw new NotVerified(MORE_NEEDED);
-        try {
-          await check(deployment);
-        } catch (error) {
-          if (level === "should" && error instanceof TestFailure) warn(error.message);
-          throw error;
-        }
-        return `As A2A §${section} requires.`;
-      },
-    }),
-  );
+  return RULES.filter(({ id }) => ids.includes(id)).map((rule) => ({
+    ...rule,
+    async check(deployment) {
+      const { level, section, bindings, needsMore } = rule;
+      if (bindings?.includes(deployment.binding) === false)
+        throw new NotVerified(`The binding ${deployment.binding} does not have this rule.`);
+      if (needsMore && !deployment.options.allowsMore) throw new NotVerified(MORE_NEEDED);
+      try {
+        await rule.check(deployment);
+      } catch (error) {
+        if (level === "should" && error instanceof TestFailure) warn(error.message);
+        throw error;
+      }
+      return `As A2A §${section} requires.`;
+    },
+  }));
 }

@@ -2,7 +2,7 @@ import { viewEvent } from "../acts/assertions.ts";
 import { readAllPaths } from "../acts/expressions.ts";
 import { sendHttp } from "../acts/http-transport.ts";
 import { callOperation, fail, formatError, NotVerified } from "../acts/test-run.ts";
-import { MISSING_TASK_ERROR, UNKNOWN_TASK, type StreamSample } from "../rules/rule.ts";
+import { defineRules, MISSING_TASK_ERROR, UNKNOWN_TASK, type StreamSample } from "../rules/rule.ts";
 import { STREAM_RULES } from "../rules/stream-rules.ts";
 import { warn, type Check } from "./check.ts";
 import { toChecks, type Deployment } from "./deployment.ts";
@@ -15,11 +15,8 @@ const PROBLEM_CLOCK_S = 60;
 
 /** Checks of what is between the client and the agent. */
 export const PROXY_CHECKS: readonly Check<Deployment>[] = [
-  {
-    id: "DEPLOY-VERSION-HEADER",
-    name: "The header A2A-Version reaches the server",
-    remedy: "Let the proxy forward A2A-Version. Without the header, a request is one of A2A 0.3.",
-    async check({ run, call }) {
+  ...defineRules<Deployment, string>({
+    async "DEPLOY-VERSION-HEADER"({ run, call }) {
       const unknown = { ...run, context: { ...run.context, specVersion: "99.0" } };
       const { error, status } = await callOperation(unknown, "get_task", { id: UNKNOWN_TASK });
       if (error?.error_type === "VersionNotSupportedError") return "The server rejects the version 99.0.";
@@ -30,40 +27,24 @@ export const PROXY_CHECKS: readonly Check<Deployment>[] = [
         warn("The server accepts the version 99.0, or a proxy sets the header to 1.0.");
       return fail(`The server does not see the version: ${usual ? formatError(usual) : "no error"}`);
     },
-  },
+  }),
   ...toChecks("ANY-MEDIA", "ANY-STREAM-MEDIA", "ANY-STREAM-SHAPE"),
-  {
-    id: "DEPLOY-STREAM-CUT",
-    name: "No proxy cuts a stream before its last event",
-    remedy:
-      "Raise the time limits of the proxy for idle and for long responses (nginx: proxy_read_timeout), and send heartbeats.",
-    async check(deployment) {
+  ...defineRules<Deployment, string>({
+    async "DEPLOY-STREAM-CUT"(deployment) {
       const { problem, startedAt, endedAt } = await deployment.streamSample();
       const seconds = ((endedAt - startedAt) / 1000).toFixed(1);
       if (problem !== undefined) fail(`The stream ended after ${seconds} s. ${problem}`);
       await STREAM_RULES.find(({ id }) => id === "ANY-STREAM-END")?.check(deployment);
       return `The stream was complete after ${seconds} s. Only a longer answer (--message) shows a later cut.`;
     },
-  },
-  {
-    id: "DEPLOY-BUFFERING",
-    name: "No proxy holds back the events of a stream",
-    remedy:
-      "Turn off buffering for the agent in the proxy (nginx: proxy_buffering off), and let no proxy compress streams.",
-    async check({ streamSample }) {
+    async "DEPLOY-BUFFERING"({ streamSample }) {
       const sample = await streamSample();
       const encoding = sample.reply.headers["content-encoding"];
       if (encoding !== undefined && encoding !== "identity")
         warn(`The stream is compressed with ${encoding}, which can hold back events.`);
       return judgeArrivals(sample);
     },
-  },
-  {
-    id: "DEPLOY-CORS",
-    name: "Pages of other origins have access with correct headers, or no access",
-    remedy:
-      "Set the headers either in the server (cors, --cors-origin) or in the proxy, and list origins instead of all with cookies.",
-    async check({ interfaceUrl, binding }) {
+    async "DEPLOY-CORS"({ interfaceUrl, binding }) {
       if (interfaceUrl === undefined || binding === "grpc")
         throw new NotVerified("The agent has no HTTP binding.");
       const origin = "https://colloquy-doctor.example";
@@ -90,12 +71,7 @@ export const PROXY_CHECKS: readonly Check<Deployment>[] = [
         warn(`Pages may not send the headers A2A-Version and Content-Type (status ${status}).`);
       return "Pages of all origins can call the agent, without cookies.";
     },
-  },
-  {
-    id: "DEPLOY-CLOCK",
-    name: "The clocks of the server and of this machine agree",
-    remedy: "Synchronize both clocks (NTP), because tokens, signatures, and leases depend on them.",
-    async check({ call, options: { wallClock = Date.now } }) {
+    async "DEPLOY-CLOCK"({ call, options: { wallClock = Date.now } }) {
       const before = wallClock();
       const { headers } = await call("get_task", { id: UNKNOWN_TASK });
       const date = Date.parse(headers["date"] ?? "");
@@ -108,7 +84,7 @@ export const PROXY_CHECKS: readonly Check<Deployment>[] = [
       if (seconds > PROBLEM_CLOCK_S) fail(seen);
       return seconds > WARNING_CLOCK_S ? warn(seen) : seen;
     },
-  },
+  }),
 ];
 
 /**

@@ -1,7 +1,7 @@
 import { MISSING, readPath } from "../acts/expressions.ts";
 import { fail } from "../acts/test-run.ts";
 import { OPERATION_RULES, sendEnvelope } from "./operation-rules.ts";
-import { MISSING_TASK_ERROR, UNKNOWN_TASK, type Rule } from "./rule.ts";
+import { defineRules, MISSING_TASK_ERROR, UNKNOWN_TASK, type Rule } from "./rule.ts";
 import { STREAM_RULES } from "./stream-rules.ts";
 
 const STATES =
@@ -31,14 +31,8 @@ export function toOlderRule(rule: Rule): Rule[] {
 
 /** Rules of A2A 0.3. Those of JSON-RPC check the wire format directly. */
 export const OLDER_RULES: readonly Rule[] = [
-  {
-    id: "V03-SEND",
-    level: "must",
-    name: "message/send returns a task or a message with its kind",
-    section: "7.1",
-    hint: "0.3 marks results with kind: task or message, and spells states in lower case.",
-    bindings: ["jsonrpc"],
-    async check(probe) {
+  ...defineRules({
+    async "V03-SEND"(probe) {
       const { message } = probe.createMessage() as { message: { parts: { text: string }[] } };
       const parts = message.parts.map(({ text }) => ({ kind: "text", text }));
       const params = { message: { kind: "message", messageId: crypto.randomUUID(), role: "user", parts } };
@@ -49,30 +43,17 @@ export const OLDER_RULES: readonly Rule[] = [
       const state = readPath(result, "status.state");
       if (kind === "task" && !STATES.test(String(state))) fail(`The task has the state ${String(state)}.`);
     },
-  },
+  }),
   ...[...OPERATION_RULES, ...STREAM_RULES].flatMap((rule): Rule[] => {
     const section = OLDER_SECTIONS[rule.id];
     return section === undefined ? [] : [{ ...rule, section, id: rule.id.replace("ANY", "V03") }];
   }),
-  {
-    id: "V03-TASK-MISSING",
-    level: "must",
-    name: "A task that does not exist is a TaskNotFoundError",
-    section: "8.2",
-    hint: "JSON-RPC: -32001. HTTP+JSON: 404. gRPC: NOT_FOUND.",
-    async check({ expectError }) {
+  ...defineRules({
+    async "V03-TASK-MISSING"({ expectError }) {
       await expectError("get_task", { id: UNKNOWN_TASK }, MISSING_TASK_ERROR);
       await expectError("cancel_task", { id: UNKNOWN_TASK }, MISSING_TASK_ERROR);
     },
-  },
-  {
-    id: "V03-RPC-CODES",
-    level: "must",
-    name: "Errors of JSON-RPC have the codes of A2A 0.3",
-    section: "8.1, 8.2",
-    hint: "Unknown task: -32001. Unknown method: -32601. Missing parameters: -32602.",
-    bindings: ["jsonrpc"],
-    async check(probe) {
+    async "V03-RPC-CODES"(probe) {
       const cases = [
         ["tasks/get", { id: UNKNOWN_TASK }, -32_001],
         ["judge/unknown", {}, -32_601],
@@ -87,5 +68,5 @@ export const OLDER_RULES: readonly Rule[] = [
           );
       }
     },
-  },
+  }),
 ];

@@ -20,6 +20,7 @@ import { createRequestHeaders, type Reply } from "../acts/transport.ts";
 import { OLDER_VERSION, OPERATIONS } from "../acts/wire-tables.ts";
 import { OPERATION_RULES } from "./operation-rules.ts";
 import {
+  defineRules,
   declares,
   requireCapability,
   isEnd,
@@ -79,6 +80,9 @@ const PRIVATE_URLS = [
   "http://10.0.0.1/",
   "http://192.168.0.1/",
 ];
+
+/** Time in milliseconds after the end of a task, in which its push notifications arrive. */
+const DELIVERY_LIMIT_MS = 2_000;
 
 const readState = (value: unknown): unknown => readPath(value, "status.state");
 
@@ -172,14 +176,9 @@ async function checkLimit(probe: Probe, label: string, part: string): Promise<vo
 }
 
 /** Checks that a server protects its network. Also part of the doctor. */
-export const PRIVATE_WEBHOOK_RULE: Rule = {
-  id: "RES-PUSH-PRIVATE",
-  level: "should",
-  name: "The server sends no push notifications to private addresses",
-  section: "13.2",
-  hint: "Refuse webhooks of private networks (allowPrivateWebhooks: false), because a caller could reach internal services.",
-  needsMore: true,
-  async check({ card, finishedTask, call }) {
+export const PRIVATE_WEBHOOK_RULES: readonly Rule[] = defineRules({
+  async "RES-PUSH-PRIVATE"(probe) {
+    const { card, finishedTask, call, run } = probe;
     requireCapability(card, "pushNotifications");
     const { id: taskId } = await finishedTask();
     // A server that refuses all webhooks of ended tasks protects nothing. The domain is reserved for examples.
@@ -192,10 +191,18 @@ export const PRIVATE_WEBHOOK_RULE: Rule = {
       accepted.push(url);
       await call("delete_push_config", { taskId, id: readPath(body, "id") });
     }
-    if (accepted.length > 0)
-      fail(`The server accepts webhooks at ${accepted.join(", ")}. It may still refuse to deliver.`);
+    if (accepted.length === 0) return;
+    // A server may accept an address, and refuse to deliver.
+    const url = run.context.webhooks?.createUrl();
+    if (url !== undefined) {
+      const configuration = { taskPushNotificationConfig: { url } };
+      await call("send_message", { ...probe.createMessage(), configuration });
+      const deliveries = await run.context.webhooks?.waitFor(url, () => true, DELIVERY_LIMIT_MS);
+      if (deliveries?.length) fail(`The server accepts ${accepted.join(", ")}, and called ${url}.`);
+    }
+    throw new NotVerified(`The server accepts ${accepted.join(", ")}. No delivery was observed.`);
   },
-};
+});
 
 /**
  * Returns rules for the behavior of an agent under faults. Without `allowsMore`, the agent receives one message, and
@@ -284,25 +291,13 @@ export function createResilienceRules(tools: ResilienceTools): {
   });
 
   const rules: readonly Rule[] = [
-    {
-      id: "RES-LEAVE",
-      level: "must",
-      name: "A task continues after its only reader has lost the connection",
-      section: "3.5.2",
-      hint: "Do not tie the work of a task to the connection of the request that started it.",
-      async check(probe) {
+    ...defineRules({
+      async "RES-LEAVE"(probe) {
         const state = readState((await cutTask(probe)).task);
         if (!isEnd(state)) fail(`The task is in the state ${String(state)} after the time limit.`);
         if (state === "TASK_STATE_CANCELED") fail("The server canceled the task.");
       },
-    },
-    {
-      id: "RES-RESUME",
-      level: "must",
-      name: "After a cut, SubscribeToTask returns the task, its further events, and its end",
-      section: "3.1.6",
-      hint: "Begin each subscription with the stored task, and continue it with the live events.",
-      async check(probe) {
+      async "RES-RESUME"(probe) {
         const { id, resumed, task } = await cutTask(probe);
         requireCapability(probe.card, "streaming");
         if (!resumed) throw new NotVerified(TOO_FAST);
@@ -314,16 +309,10 @@ export function createResilienceRules(tools: ResilienceTools): {
         await readToEnd(probe, { status: 200, headers: {}, body: undefined, events: replay }, id);
         if (readPath(events[0], "task.id") === id) assertStored(events, task);
       },
-    },
+    }),
     ...OPERATION_RULES.filter(({ id }) => id === "ANY-CANCEL-TERMINAL"),
-    {
-      id: "RES-READERS",
-      level: "must",
-      name: "Readers of one task receive the same events, also if another reader leaves",
-      section: "3.5.2",
-      hint: "Send each event to all streams of the task, and let a closed stream end only itself.",
-      needsMore: true,
-      async check(probe) {
+    ...defineRules({
+      async "RES-READERS"(probe) {
         const id = await startTask(probe, message);
         const readers = await Promise.all([follow(probe, id), follow(probe, id), follow(probe, id)]);
         const [one, other, leaving] = readers;
@@ -331,15 +320,7 @@ export function createResilienceRules(tools: ResilienceTools): {
         const [left, right] = await Promise.all([readToEnd(probe, one, id), readToEnd(probe, other, id)]);
         assertSameUpdates(left.events, right.events);
       },
-    },
-    {
-      id: "RES-SLOW-READER",
-      level: "must",
-      name: "A reader that receives 16 bytes per second delays neither the task nor another reader",
-      section: "3.5.2",
-      hint: "Buffer events for each reader, and never wait for a reader before the task continues.",
-      needsMore: true,
-      async check(probe) {
+      async "RES-SLOW-READER"(probe) {
         const id = await startTask(probe, message);
         const events = await withFault(
           "slow:bytes-per-s=16,match=SubscribeToTask",
@@ -355,41 +336,17 @@ export function createResilienceRules(tools: ResilienceTools): {
         const task = await waitForEnd(probe, id);
         if (readPath(events[0], "task.id") === id) assertStored(events, task);
       },
-    },
-    {
-      id: "RES-SEND-TWICE",
-      level: "may",
-      name: "A message that arrives twice starts one task",
-      section: "3.3.1",
-      hint: "Remember message ids, and return the task of a message that is known.",
-      needsMore: true,
-      async check(probe) {
+      async "RES-SEND-TWICE"(probe) {
         const twice = probe.createMessage({ messageId: crypto.randomUUID() });
         const first = getTask(await probe.call("send_message", twice));
         const { error, body, status } = await probe.call("send_message", twice);
         if (error && status >= 500) fail(`The server returned ${formatError(error)}`);
         if (!error && readPath(body, "task.id") !== first.id) fail("The message started two tasks.");
       },
-    },
-    {
-      id: "RES-CANCEL-WORKING",
-      level: "must",
-      name: "A canceled task is and remains canceled, and its stream ends with the cancellation",
-      section: "3.1.5",
-      hint: "Store the canceled state, send it to all streams, and drop later events of the agent.",
-      needsMore: true,
-      async check(probe) {
+      async "RES-CANCEL-WORKING"(probe) {
         await canceledTask(probe);
       },
-    },
-    {
-      id: "RES-CANCEL-TWICE",
-      level: "must",
-      name: "A second cancellation has the same effect as one",
-      section: "3.3.1",
-      hint: "Return the canceled task, a TaskNotCancelableError, or, for a purged task, a TaskNotFoundError.",
-      needsMore: true,
-      async check(probe) {
+      async "RES-CANCEL-TWICE"(probe) {
         const id = await canceledTask(probe).catch(() => {
           throw new NotVerified("No task was canceled.");
         });
@@ -400,15 +357,7 @@ export function createResilienceRules(tools: ResilienceTools): {
         if (state !== "TASK_STATE_CANCELED" && error?.error_type !== MISSING_TASK_ERROR)
           fail(`The task is in the state ${String(state)}.`);
       },
-    },
-    {
-      id: "RES-CANCEL-ASKING",
-      level: "must",
-      name: "A task that waits for input can be canceled, and accepts no more messages",
-      section: "3.1.5",
-      hint: "Cancel interrupted tasks without their agent, and reject messages to canceled tasks.",
-      needsMore: true,
-      async check(probe) {
+      async "RES-CANCEL-ASKING"(probe) {
         if (askMessage === undefined)
           throw new NotVerified("Pass --ask-message with a text after which the agent asks.");
         const { createMessage, call, expect, expectError } = probe;
@@ -422,16 +371,7 @@ export function createResilienceRules(tools: ResilienceTools): {
           if (state !== "TASK_STATE_CANCELED") fail(`The canceled task is in the state ${String(state)}.`);
         await expectError("send_message", createMessage({ taskId: id }), "UnsupportedOperationError");
       },
-    },
-    {
-      id: "RES-HEARTBEAT",
-      level: "may",
-      name: "A silent stream has a heartbeat, so that no proxy cuts it",
-      hint: "Send an SSE comment every 15 s on idle streams, because many proxies cut a stream after 30 to 60 s.",
-      bindings: ["jsonrpc", "rest"],
-      isNewer: true,
-      needsMore: true,
-      async check(probe) {
+      async "RES-HEARTBEAT"(probe) {
         const id = await startTask(probe, waitMessage);
         try {
           const beat = Promise.withResolvers<"beat">();
@@ -452,16 +392,7 @@ export function createResilienceRules(tools: ResilienceTools): {
           await cancelQuietly(probe, id);
         }
       },
-    },
-    {
-      id: "RES-PAGES",
-      level: "must",
-      name: "Pages of a list that changes neither repeat nor omit the tasks of its beginning",
-      section: "3.1.4",
-      hint: "Encode the last task of a page in the page token, and do not count tasks from the beginning.",
-      isNewer: true,
-      needsMore: true,
-      async check(probe) {
+      async "RES-PAGES"(probe) {
         const send = async (members: JsonMap = {}): Promise<JsonMap & { readonly id: string }> =>
           getTask(await probe.call("send_message", probe.createMessage(members)));
         const first = await send();
@@ -485,39 +416,11 @@ export function createResilienceRules(tools: ResilienceTools): {
         const missing = wanted.find((id) => !seen.includes(id));
         if (missing !== undefined) fail(`The pages lack the task ${missing}.`);
       },
-    },
-    {
-      id: "RES-LIMIT-BODY",
-      level: "must",
-      name: "A message of 24 MiB causes no internal error, and the server continues",
-      section: "3.3.2",
-      hint: "Limit the size of request bodies, and return HTTP 413 or an error of the client.",
-      bindings: ["jsonrpc", "rest"],
-      isNewer: true,
-      needsMore: true,
-      check: (probe) =>
+      "RES-LIMIT-BODY": (probe) =>
         checkLimit(probe, "(24 MiB of text)", JSON.stringify({ text: "x".repeat(LARGE_TEXT_LENGTH) })),
-    },
-    {
-      id: "RES-LIMIT-DEPTH",
-      level: "must",
-      name: "JSON of 100,000 levels causes no internal error, and the server continues",
-      section: "3.3.2",
-      hint: "Limit the depth of JSON, and return an error of the client instead of an internal error.",
-      bindings: ["jsonrpc", "rest"],
-      isNewer: true,
-      needsMore: true,
-      check: (probe) =>
+      "RES-LIMIT-DEPTH": (probe) =>
         checkLimit(probe, "(data with 100,000 levels)", `{"data":${"[".repeat(DEPTH)}${"]".repeat(DEPTH)}}`),
-    },
-    {
-      id: "RES-PUSH-RETRY",
-      level: "should",
-      name: "A push notification that the webhook rejected with 503 arrives later",
-      section: "13.2",
-      hint: "Repeat failed deliveries with growing delays.",
-      needsMore: true,
-      async check(probe) {
+      async "RES-PUSH-RETRY"(probe) {
         const { webhooks } = probe.run.context;
         requireCapability(probe.card, "pushNotifications");
         if (!webhooks) throw new NotVerified("The agent cannot reach a webhook on this machine.");
@@ -528,20 +431,18 @@ export function createResilienceRules(tools: ResilienceTools): {
           ({ body }, at, [first]) => at > 0 && JSON.stringify(body) === JSON.stringify(first?.body),
           limitMs,
         );
-        if (deliveries.length === 0) fail("No push notification arrived.");
+        if (deliveries.length === 0)
+          throw new NotVerified(
+            "No push notification arrived. The server may refuse addresses of this machine.",
+          );
         const [first, ...later] = deliveries.map(({ body }) => JSON.stringify(body));
         if (!later.includes(first ?? ""))
           fail(`The rejected push notification did not arrive again; ${later.length} others arrived.`);
       },
-    },
-    PRIVATE_WEBHOOK_RULE,
-    {
-      id: "RES-RESTART",
-      level: "may",
-      name: "Tasks survive a restart of the server, and a running task ends",
-      hint: "Store tasks outside of the process, and continue or fail the tasks that were running.",
-      needsMore: true,
-      async check(probe) {
+    }),
+    ...PRIVATE_WEBHOOK_RULES,
+    ...defineRules({
+      async "RES-RESTART"(probe) {
         if (!restart) throw new NotVerified("Pass --restart-command.");
         const { id: finished } = await probe.finishedTask();
         const before = JSON.stringify(await probe.expect("get_task", { id: finished }));
@@ -564,7 +465,7 @@ export function createResilienceRules(tools: ResilienceTools): {
         const state = readState(await waitForEnd(probe, running));
         if (!isEnd(state)) fail(`The task that was running is in the state ${String(state)}.`);
       },
-    },
+    }),
   ];
   return { takeSample, rules };
 }

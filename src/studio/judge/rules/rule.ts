@@ -14,15 +14,17 @@ import {
 } from "../acts/test-run.ts";
 import type { Reply } from "../acts/transport.ts";
 import { OLDER_VERSION } from "../acts/wire-tables.ts";
+import texts from "./rules.json" with { type: "json" };
 
-/** A rule of A2A that holds for every agent, whatever the agent answers. */
-export interface Rule {
-  readonly id: string;
-  readonly level: Level;
+/** The text of a rule in rules.json. */
+interface RuleText {
   /** The rule as one sentence. */
   readonly name: string;
+  /** Default: must. */
+  readonly level?: Level;
   /** Section of the A2A specification. Absent for advice beyond the specification. */
   readonly section?: string | undefined;
+  /** The usual cause of a failure, or the change that corrects it. */
   readonly hint: string;
   /** Bindings on which the rule is checked. Default: all. */
   readonly bindings?: readonly Binding[];
@@ -30,7 +32,23 @@ export interface Rule {
   readonly isNewer?: true;
   /** Whether the rule sends more than the message of the sample: other messages, webhooks, or large requests. */
   readonly needsMore?: true;
-  readonly check: (probe: Probe) => Promise<void> | void;
+}
+
+/** A rule of A2A that holds for every agent, whatever the agent answers, or a check of the doctor. */
+export interface Rule<S = Probe, R = void> extends RuleText {
+  readonly id: string;
+  readonly check: (subject: S) => Promise<R> | R;
+}
+
+/** Creates rules from their checks. The texts of the rules are in rules.json. */
+export function defineRules<S = Probe, R = void>(
+  checks: Readonly<Record<string, (subject: S) => Promise<R> | R>>,
+): readonly Rule<S, R>[] {
+  return Object.entries(checks).map(([id, check]) => {
+    const text = (texts as Readonly<Record<string, RuleText>>)[id];
+    if (!text) throw new Error(`rules.json has no ${id}.`);
+    return { id, check, ...text };
+  });
 }
 
 /** What the agent answered to the message of the run, which the rules share. */
@@ -138,7 +156,7 @@ export async function runRule(
     await rule.check(createProbe(run, context.card ?? {}, shared));
   });
   const { exchanges = run.exchanges.slice(-2) } = outcome;
-  const { id, name, level, section, hint } = rule;
+  const { id, name, level = "must", section, hint } = rule;
   const prefix = context.specVersion === OLDER_VERSION ? "A2A 0.3" : "A2A";
   return {
     test: {
