@@ -16,12 +16,15 @@ export function createDemoCommand(context: CliContext): Command {
     .action((options: DemoOptions) => runDemo(options, context));
 }
 
-async function runDemo(options: DemoOptions, context: CliContext): Promise<void> {
+async function runDemo(given: DemoOptions, context: CliContext): Promise<void> {
   const { createDemo } = await import("../studio/demo/index.ts");
   const { requireAdk } = await import("./serve/adk-agent-factory.ts");
   const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   const { openConsoleRecord } = await import("./serve/serve-console.ts");
-  // The console shows the traffic of the planner and the solver, too.
+  const { createDefaultRecord } = await import("./dev/default-record.ts");
+  // The console shows what happened before a page was open, such as the traffic of the planner and the solver.
+  const file = given.record ?? (given.console ? await createDefaultRecord(given.store) : undefined);
+  const options = { ...given, ...(file && { record: file }) };
   const record = options.console ? openConsoleRecord("Colloquy", options.record) : undefined;
   await serveUntilStopped(options, context, async (adk) => {
     const demo = createDemo(

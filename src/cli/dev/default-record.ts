@@ -3,14 +3,14 @@ import { dirname } from "node:path";
 import { listTrafficFiles, type TrafficRecordOptions } from "../../observe/trace/recording/index.ts";
 
 const SQLITE_PREFIX = "sqlite:";
-/** Limits of the record of `colloquy dev`, which the console reads completely after a restart. */
+/** Limits of the record of `colloquy dev` and `colloquy demo`, which the console reads completely after a restart. */
 const LIMITS = { maxBytes: 8 * 2 ** 20, maxFiles: 2 };
 
 function getRecordFile(storeFile: string): string {
   return `${storeFile}-record.jsonl`;
 }
 
-/** Returns the record of `colloquy dev`, which is next to the SQLite file of the tasks. Other stores have no record. */
+/** Returns the record of `colloquy dev` and `colloquy demo`, which is next to the SQLite file of the tasks. Other stores have no record. */
 export async function createDefaultRecord(store: string): Promise<TrafficRecordOptions | undefined> {
   if (!store.startsWith(SQLITE_PREFIX)) return undefined;
   const file = getRecordFile(store.slice(SQLITE_PREFIX.length));

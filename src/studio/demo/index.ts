@@ -41,5 +41,25 @@ export async function createDemo(
   const { llm, description: modelDescription, isReal } = chooseModel(model, env);
   const assistant = await toAgent(await createAssistant(llm));
   const { agent: tutor, ...rest } = await createTutor(isReal ? llm : undefined, record);
-  return { agents: { assistant, writer, tutor }, modelDescription, ...rest };
+  const agents = {
+    assistant: withExamples(assistant, [
+      "What is 12.5% of 80, and 10 km in miles?",
+      "Reimburse 150 euros for a taxi",
+    ]),
+    writer,
+    tutor: withExamples(tutor, [rest.sampleProblem]),
+  };
+  return { agents, modelDescription, ...rest };
+}
+
+/** Adds examples to the first skill of an agent, which the chat of the console offers. */
+function withExamples(agent: Agent, examples: string[]): Agent {
+  return {
+    ...agent,
+    describe: async () => {
+      const described = await agent.describe();
+      const [first, ...others] = described.skills ?? [];
+      return first ? { ...described, skills: [{ ...first, examples }, ...others] } : described;
+    },
+  };
 }

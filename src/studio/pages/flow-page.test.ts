@@ -50,6 +50,37 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     await page.close();
   });
 
+  it("fits the graph into the window, also of a phone, and zooms", async () => {
+    const { page } = await open("#/flow?view=graph");
+    const svg = page.locator("svg.graph");
+    const measure = async (): Promise<{ graph: number; frame: number }> => {
+      const [graph, frame] = await Promise.all(
+        [svg, page.locator("#picture .scroll")].map(
+          async (locator) => (await locator.boundingBox())?.width ?? 0,
+        ),
+      );
+      return { graph: graph ?? 0, frame: frame ?? 0 };
+    };
+    for (const viewport of [
+      { width: 1000, height: 700 },
+      { width: 390, height: 844 },
+    ]) {
+      await page.setViewportSize(viewport);
+      await expect
+        .poll(async () => {
+          const { graph, frame } = await measure();
+          return graph > 100 && graph <= frame;
+        })
+        .toBe(true);
+    }
+    const { graph } = await measure();
+    await page.getByRole("button", { name: "Zoom in" }).click();
+    await expect.poll(async () => (await measure()).graph / graph).toBeCloseTo(1.25, 1);
+    await page.getByRole("button", { name: "Fit" }).click();
+    await expect.poll(async () => (await measure()).graph).toBe(graph);
+    await page.close();
+  });
+
   it("names the error of a screen that cannot be shown, and shows the other screens", async () => {
     const { page, errors } = await open("#/agents");
     const openScreen = (hash: string): Promise<void> => page.evaluate(`location.hash = "${hash}"`);

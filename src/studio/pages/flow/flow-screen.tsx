@@ -4,6 +4,7 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import { Notice } from "../parts/notice.tsx";
+import { useMediaQuery } from "../parts/use-media-query.ts";
 import {
   addUsage,
   countMarks,
@@ -185,12 +186,13 @@ function FlowSequence(props: FlowDrawingProps & { readonly isFollowing: boolean 
 
 function FlowGraph({ flow, selectedKey, onSelect }: FlowDrawingProps): VNode {
   const drawing = useMemo(() => drawTrafficGraph(flow.model, flow.taskKeys, flow.path), [flow]);
+  const isNarrow = useMediaQuery("(max-width: 640px)");
   return (
     <GraphDiagram
       {...drawing}
       nodeWidth={190}
       nodeHeight={52}
-      direction="right"
+      direction={isNarrow ? "down" : "right"}
       selectedKey={selectedKey}
       onSelect={onSelect}
       className="graph"
