@@ -32,7 +32,7 @@ export function generateStoredTasks(storeFile: string, count: number): void {
     db.exec(`INSERT INTO task (key, scope, task_id, context_id, seq, state, timestamp)
       SELECT key, 1, task_id, context_id, ${LOGGED_EVENTS.length}, CASE state ${STATE_NUMBERS_SQL} END, ms FROM generated`);
     db.prepare(
-      `INSERT INTO log (task, seq, lines) SELECT key, ${LOGGED_EVENTS.length},
+      `INSERT INTO log (task, seq, committed_at, lines) SELECT key, ${LOGGED_EVENTS.length}, ms,
         replace(replace(replace(replace(replace(?, '${TASK_ID}', task_id), '${CONTEXT_ID}', context_id),
           '${MESSAGE_ID}', message_id), '${TIMESTAMP}', timestamp), '${STATE}', state) FROM generated`,
     ).run(lines);

@@ -187,9 +187,9 @@ function renderTasksSql(count: number): string {
       CASE WHEN n % 10 = 0 THEN 'TASK_STATE_WORKING' ELSE 'TASK_STATE_COMPLETED' END,
       to_char(timestamp '2026-01-01' + n * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 0, false
     FROM generate_series(1, ${count}) AS n;
-    INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts)
+    INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts, committed_at)
     SELECT key, 1, '{"task":{"id":"' || task_id || '","contextId":"' || context_id || '","status":{"state":"' || state
-      || '","timestamp":"' || status_time || '"}}}', false
+      || '","timestamp":"' || status_time || '"}}}', false, 0
     FROM colloquy.task;`;
 }
 
