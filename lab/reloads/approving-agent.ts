@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type ModelMessage, ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
-import { type ConversationStore, fromAiSdk } from "../../src/agents/adapters/ai-sdk/index.ts";
+import type { ConversationStore } from "../../src/agents/adapters/index.ts";
+import { fromAiSdk } from "../../src/agents/adapters/ai-sdk/index.ts";
 import {
   createScriptedModel,
   createToolCall,

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import { build } from "rolldown";
 import type { ModelMessage } from "ai";
-import type { ConversationStore } from "../../src/agents/adapters/ai-sdk/index.ts";
+import type { ConversationStore } from "../../src/agents/adapters/index.ts";
 import { connect } from "../../src/client/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
 import { createAgUiHandler } from "../../src/ui/ag-ui/index.ts";

@@ -19,19 +19,12 @@ export {
   PLANNER,
   type QueryCard,
   type ResultCard,
-  type FieldRule,
   rules,
   SOLVER,
   type TaskCard,
   toDict,
   toJson,
 } from "./message-card/index.ts";
-export {
-  MESSAGE_CARD_EXTENSION_URI,
-  createMessageCardExtension,
-  findCardInMessage,
-  toCardParts,
-} from "./a2a/index.ts";
 export {
   type CardRecorder,
   decodeMessageCardArray,
@@ -55,8 +48,6 @@ export {
   type RunReport,
   buildRunReport,
   type RunReportOptions,
-  convertRecordingToScoredRun,
-  type ScoredRun,
   computeSpecificationFormulaStatistics,
   summarizeRoleSpending,
   type TokenTariff,
@@ -78,8 +69,5 @@ export {
   type Gsm8kSample,
   getGsm8kSlice,
   type HotpotQaSample,
-  type QuestionFields,
-  type QuestionSample,
 } from "./datasets/index.ts";
-export { scoreAnswer, scoreHotpotQaAnswer } from "./scoring/index.ts";
 export { ParagraphRanker } from "./retrieval/index.ts";

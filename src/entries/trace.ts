@@ -3,4 +3,17 @@
  * paths from them. The writers and readers of files require Node.js.
  */
 export * from "../observe/trace/public.ts";
-export * from "../observe/trace/recording/index.ts";
+export {
+  createMemoryTrafficSink,
+  createTrafficWriter,
+  type MemoryTrafficSink,
+  openTrafficFileSink,
+  readTrafficFile,
+  type ReadTrafficLine,
+  type TrafficFileLimits,
+  type TrafficRecordOption,
+  type TrafficRecordOptions,
+  type TrafficSink,
+  type TrafficWriter,
+  type TrafficWriterOptions,
+} from "../observe/trace/recording/index.ts";

@@ -12,6 +12,7 @@ export { toActionsMetadata, toSessionKeyMetadata } from "./adk-event-metadata.ts
 export type { GenaiContent } from "./adk-structural-types.ts";
 export {
   AiSdkLlm,
+  redirectModelLogs,
   type RoleModelRequest,
   type Script,
   type ScriptFunctionInput,

@@ -2,12 +2,11 @@
 export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 export { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
 export type { AdkRunnable, AdkRunnableSource, RunnerOptions } from "./lazy-runner.ts";
-export { type AdkAgentLike, buildAgentSkills } from "./describe-adk-agent.ts";
+export type { AdkAgentLike } from "./describe-adk-agent.ts";
 export { toA2aPart, toA2aParts, toGenaiPart, toGenaiParts } from "./part-conversion.ts";
 export { eventToMessage } from "./event-to-message.ts";
 export { type SessionEventOptions, toSessionEvent } from "./to-session-event.ts";
 export {
-  ADK_EXTENSION_URI,
   toEventMetadata,
   fromEventMetadata,
   type PeerPermissions,
@@ -25,14 +24,12 @@ export type {
   AdkRunRequest,
   GenaiPart,
   SavedFile,
-  SessionKey,
 } from "./adk-structural-types.ts";
 export { MemoryArtifactService, type MemoryArtifactOptions } from "./artifacts/memory-artifact-service.ts";
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
 export { PostgresSessionService } from "./sessions/postgres-session-service.ts";
 export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {
-  redirectModelLogs,
   createModel,
   type LlmRoleModel,
   type ModelOptions,

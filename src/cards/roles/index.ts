@@ -4,9 +4,13 @@
  */
 export * from "./public.ts";
 export { createStatusUpdate } from "./controller-agent.ts";
-export { parseContextDocuments } from "./context-documents.ts";
+export {
+  type ContextDocument,
+  createTaskContextFromDocuments,
+  parseContextDocuments,
+} from "./context-documents.ts";
 export { createRequestLimit, excludeDelays } from "./models/index.ts";
-export { type AnyCardProtocol } from "./a2a/index.ts";
+export { type AnyCardProtocol, type RoleTarget } from "./a2a/index.ts";
 
 // Only other folders of `src` use these functions. No package entry exports them.
 export { listInstructionPrompts } from "./list-instruction-prompts.ts";

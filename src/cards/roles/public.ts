@@ -1,6 +1,5 @@
 /** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
 export type { ModelReply, ModelRequest, StructuredModelInput, RoleModel } from "./role-model.ts";
-export { type ContextDocument, createTaskContextFromDocuments } from "./context-documents.ts";
 export type {
   AiSdkLanguageModel,
   AiSdkModelOptions,
@@ -40,7 +39,7 @@ export {
   type SolverOptions,
 } from "./solver/index.ts";
 export type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
-export { createRoleAgent, type RoleAgentOptions, type RoleTarget } from "./a2a/index.ts";
+export { createRoleAgent, type RoleAgentOptions } from "./a2a/index.ts";
 export {
   type Controller,
   type ControllerOptions,

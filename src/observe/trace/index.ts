@@ -3,6 +3,62 @@
  * tap, and the views that are computed from it.
  */
 export * from "./public.ts";
+export type {
+  AgentLine,
+  AnswerSourceKind,
+  CardLine,
+  EventLine,
+  FaultLine,
+  FrameLine,
+  LossLine,
+  ModelLine,
+  PushLine,
+  RequestLine,
+  ResponseLine,
+  RunEndLine,
+  RunIds,
+  RunLine,
+  ScoreLine,
+  SkipLine,
+  SpanLine,
+  StreamEndLine,
+  ToolLine,
+  TrafficIds,
+  TrafficLineBase,
+  TurnLine,
+  WriterLine,
+} from "./traffic-line-types.ts";
+export { decodeTrafficLine, decodeTrafficLineJson } from "./decode-traffic-line.ts";
+export { encodeTrafficLine, type RawTrafficMembers } from "./encode-traffic-line.ts";
+export { computeClockShifts } from "./model/clock-shifts.ts";
+export { isEntryOfKind } from "./model/traffic-call.ts";
+export { getTaskPeriod, listTaskActivities, type TaskActivity } from "./model/task-activities.ts";
+export { summarizeCriticalPath, type CriticalPathShare } from "./model/critical-path.ts";
+export { decodeModelPrices } from "./prices/model-prices.ts";
+export { priceTrafficLine, priceTrafficLineText } from "./prices/price-traffic-line.ts";
+export { addModelLineUsage, addUsage, formatPrice, NO_USAGE } from "./prices/token-usage.ts";
+export {
+  buildTrafficGraph,
+  type TrafficGraph,
+  type TrafficGraphEdge,
+  type TrafficGraphNode,
+} from "./model/agent-graph.ts";
+export {
+  buildTrafficSequence,
+  formatState,
+  type SequenceItem,
+  type TrafficSequence,
+} from "./model/traffic-sequence.ts";
+export { findRequestIds, type RequestIds } from "./find-request-ids.ts";
+export { describeMark, describeTrafficLine, formatDuration } from "./views/describe-line.ts";
+export {
+  computeTotalUsage,
+  listChildTasks,
+  listTaskFamily,
+  UNOBSERVED_TASK,
+} from "./views/render-record-text.ts";
+export { reconstructTask } from "./views/reconstruct-task.ts";
+export { summarizeTask } from "./views/compare-tasks.ts";
 export { SharedTextDecoder } from "./shared-text-decoder.ts";
 export { isTruncatedBody } from "./truncated-body.ts";
 export {
@@ -10,12 +66,9 @@ export {
   type CallerEvidence,
   type IdentifiedCaller,
 } from "./model/describe-unknown-caller.ts";
-export { priceTrafficLineText } from "./prices/price-traffic-line.ts";
 export { findResultTask } from "./find-result-task.ts";
 export { getRecordedAgentName } from "./recorded-agent-name.ts";
 export { hasKnownTime } from "./has-known-time.ts";
 export { escapeMermaidLabel, renderMermaidSequence } from "./views/to-mermaid.ts";
 export { countMarks } from "./views/count-marks.ts";
-export { listTaskFamily, UNOBSERVED_TASK } from "./views/render-record-text.ts";
 export { alignTaskSequences, listTaskSequence, type AlignedMessages } from "./views/align-task-sequences.ts";
-export { addModelLineUsage } from "./prices/token-usage.ts";

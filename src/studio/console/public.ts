@@ -1,5 +1,4 @@
 /** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
-export { CONSOLE_REQUEST_HEADER } from "../console-api/index.ts";
 export type {
   AgentLoadFailed,
   AgentReloaded,

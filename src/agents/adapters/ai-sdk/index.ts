@@ -3,8 +3,6 @@
  * agent from an AI SDK agent (`ToolLoopAgent`) or from a function that calls `streamText`. `a2aTool` creates
  * a tool from any A2A agent. Install the package `ai` (7) yourself.
  */
-export { encodeConversationKey } from "../conversation-store.ts";
-export type { ConversationKey, ConversationStore } from "../conversation-store.ts";
 export type { AiSdkAgent, AiSdkCallOptions, AiSdkOptions, AiSdkResult } from "./agent.ts";
 export { fromAiSdk } from "./agent.ts";
 export type { RunWithSteps } from "./durable.ts";

@@ -1,6 +1,4 @@
 /** Adapter that serves agents of Mastra over A2A. Install the package `@mastra/core` yourself. */
-export { encodeConversationKey } from "../conversation-store.ts";
-export type { ConversationKey, ConversationStore } from "../conversation-store.ts";
 export type { MastraOptions, MastraTextMessage } from "./from-mastra.ts";
 export type { MastraAgent, MastraStream } from "./mastra-structural-types.ts";
 export { fromMastra } from "./from-mastra.ts";

@@ -2,8 +2,6 @@
  * Adapter that serves agents of the OpenAI Agents SDK over A2A. Install the package `@openai/agents`
  * yourself.
  */
-export { encodeConversationKey } from "../conversation-store.ts";
-export type { ConversationKey, ConversationStore } from "../conversation-store.ts";
 export type {
   OpenAiAgentsOptions,
   OpenAiAgentsRecord,

@@ -2,8 +2,6 @@
  * Adapter for models behind `/v1/chat/completions`, such as OpenAI, Ollama, vLLM, LM Studio, and OpenRouter.
  * `fromOpenAi({ baseUrl, model })` requires no additional package.
  */
-export { encodeConversationKey } from "../conversation-store.ts";
-export type { ConversationKey, ConversationStore } from "../conversation-store.ts";
 export type { OpenAiOptions } from "./agent.ts";
 export { fromOpenAi } from "./agent.ts";
 export type { ChatMessage } from "./messages.ts";
