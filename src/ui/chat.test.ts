@@ -286,6 +286,40 @@ describe("a chat", () => {
     ]);
   });
 
+  it("sends a message again after its server was not there, once and with the same id", async () => {
+    const free = createServer(talker, { store: "memory", observer: false });
+    const { url, port } = await free.listen();
+    await free.close();
+    const chat = createChat(url, { storage: false });
+    await expect(chat.retry()).rejects.toThrow("has not failed");
+    await chat.send("Ada");
+    expect(chat.getSnapshot().status).toBe("error");
+    const server = createServer(talker, { store: "memory", mergeChunks: false, observer: false });
+    servers.push(server);
+    await server.listen({ port });
+    await chat.retry();
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect(describeMessages(chat)).toEqual([["user", "Ada"], answer]);
+  });
+
+  it("begins a new task if the agent has failed", async () => {
+    let runs = 0;
+    const failing = agent(card, async function* () {
+      runs += 1;
+      if (runs === 1) throw new Error("no model");
+      yield "Now.";
+    });
+    const chat = createChat(await serve(failing), { storage: false });
+    await chat.send("go");
+    expect(chat.getSnapshot().status).toBe("error");
+    await chat.retry();
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect(describeMessages(chat).slice(-2)).toEqual([
+      ["user", "go"],
+      ["agent", "Now."],
+    ]);
+  });
+
   it("reports the failure of the agent, and then sends the next message in a new task", async () => {
     let attempts = 0;
     const url = await serve(

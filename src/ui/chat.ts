@@ -20,7 +20,7 @@ import {
 
 /**
  * State of a chat. `waiting` means that the agent has asked for an approval or for other input. `error` means that the
- * agent failed or could not be reached; the next message starts a new task.
+ * agent failed or could not be reached; `retry` tries again, and the next message starts a new task.
  */
 export type ChatStatus = "loading" | "ready" | "sending" | "streaming" | "waiting" | "error";
 
@@ -65,6 +65,11 @@ export interface Chat {
   send(input: ChatInput): Promise<void>;
   /** Decides about a tool call. After the last open decision, the agent continues, and the promise resolves at its end. */
   approve(approvalId: string, approved?: boolean, reason?: string): Promise<void>;
+  /**
+   * Tries again after an error. A message that the agent has not answered is sent with the same id, a turn that is still
+   * running is read again, and after a failure of the agent the message begins a new task. Rejects without an error.
+   */
+  retry(): Promise<void>;
   /** Cancels the task, which aborts the agent's signal and with it the call of the model. */
   stop(): Promise<void>;
   /**
@@ -107,6 +112,8 @@ class A2AChat implements Chat {
   #snapshot: ChatSnapshot;
   #earlierMessages: readonly ChatMessage[] = [];
   #view: TaskView | undefined;
+  /** The last message of the user, which `retry` can send again. */
+  #lastMessage: Message | undefined;
   #stop: AbortController | undefined;
   /** Ends the reading of a task that waits at AUTH_REQUIRED. */
   #following: AbortController | undefined;
@@ -154,6 +161,15 @@ class A2AChat implements Chat {
     if (this.#snapshot.approvals.length > 0) return;
     const messageId = createDecisionMessageId(view.taskId ?? "", [...this.#decisions.keys()].toSorted());
     await this.#sendParts([...this.#decisions.values()], messageId);
+  };
+
+  retry = async (): Promise<void> => {
+    if (this.#snapshot.status !== "error") throw new Error("The last turn has not failed. Call send().");
+    const message = this.#lastMessage;
+    const { taskId, state } = this.#view ?? {};
+    if (this.#view && message && taskId === undefined) await this.#sendMessage(this.#view, message);
+    else if (message && state !== undefined && isTerminal(state)) await this.#sendParts(message.parts);
+    else await this.resume();
   };
 
   stop = async (): Promise<void> => {
@@ -243,6 +259,11 @@ class A2AChat implements Chat {
       ...(waiting?.taskId === undefined ? {} : { taskId: waiting.taskId }),
     };
     view.addUserMessage(message);
+    this.#lastMessage = message;
+    await this.#sendMessage(view, message);
+  }
+
+  async #sendMessage(view: TaskView, message: Message): Promise<void> {
     this.#publish("sending");
     await this.#runTurn((client, { contextId }, signal) =>
       sendTurn(client, view, { ...message, contextId }, { signal }, "ends-at-auth-required"),

@@ -32,6 +32,11 @@ export function ChatPage() {
         ))}
       </ol>
       <p role="status">{error?.message ?? progressText}</p>
+      {error && (
+        <button type="button" onClick={() => void chat.retry()}>
+          Retry
+        </button>
+      )}
       <form onSubmit={send}>
         <input name="text" aria-label="Message" placeholder="Write a message" autoComplete="off" />
         {isAnswering ? (

@@ -21,6 +21,7 @@ if (!hasChromium)
 
 describe.skipIf(!hasChromium)("the page of the templates hono and workers", () => {
   const gate = Promise.withResolvers<void>();
+  let isFailing = true;
   let agents: Server;
   let http: HttpServer;
   let browser: Browser;
@@ -28,7 +29,7 @@ describe.skipIf(!hasChromium)("the page of the templates hono and workers", () =
 
   beforeAll(async () => {
     const assistant = agent({ name: "assistant", description: "Helps" }, async function* ({ text }) {
-      if (text === "fail") throw new Error("secret");
+      if (text === "fail" && isFailing) throw new Error("secret");
       yield status("Thinking…");
       if (text === "first") await gate.promise;
       yield `Answer to ${text}`;
@@ -85,5 +86,10 @@ describe.skipIf(!hasChromium)("the page of the templates hono and workers", () =
     expect(await input.inputValue()).toBe("");
     await send("fail");
     await progress.filter({ hasText: "The agent failed." }).waitFor();
+    isFailing = false;
+    const retry = page.getByRole("button", { name: "Retry" });
+    await retry.click();
+    await page.locator("li", { hasText: "Answer to fail" }).waitFor();
+    await retry.waitFor({ state: "hidden" });
   });
 });

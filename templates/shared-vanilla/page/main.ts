@@ -4,7 +4,8 @@ const list = document.querySelector(".messages")!;
 const form = document.querySelector("form")!;
 const input = document.querySelector("input")!;
 const progress = document.querySelector("[role=status]")!;
-const stop = document.querySelector<HTMLButtonElement>("[type=button]")!;
+const stop = document.querySelector<HTMLButtonElement>("form [type=button]")!;
+const retry = document.querySelector<HTMLButtonElement>("#retry")!;
 
 // The browser stores only the id of the conversation. After a reload, an answer that is still running continues.
 const chat = createChat(new URL("/agents", location.href).href);
@@ -13,6 +14,7 @@ chat.subscribe(() => {
   const { messages, status, progressText, error } = chat.getSnapshot();
   progress.textContent = error?.message ?? progressText;
   stop.hidden = !isAnswering(status);
+  retry.hidden = status !== "error";
   list.replaceChildren(
     ...messages.map(({ role, parts }) => {
       const item = document.createElement("li");
@@ -32,6 +34,7 @@ form.addEventListener("submit", (event) => {
   void chat.send(text);
 });
 stop.addEventListener("click", () => void chat.stop());
+retry.addEventListener("click", () => void chat.retry());
 
 function isAnswering(status: ChatStatus): boolean {
   return status === "loading" || status === "sending" || status === "streaming";
