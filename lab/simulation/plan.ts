@@ -102,6 +102,7 @@ export function drawSettings(seed: number): SimulationSettings {
       endsSlowly: new Chance(mixSeed(seed, 8)).isTrue(0.5),
       hangs: new Chance(mixSeed(seed, 11)).isTrue(0.3),
       isDeadly: new Chance(mixSeed(seed, 12)).isTrue(0.2),
+      whenUnread: new Chance(mixSeed(seed, 61)).isTrue(0.02) ? "cancel" : "continue",
     },
   };
 }

@@ -104,6 +104,30 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     replace: "waitAtMost(Promise.all(ends), 0, this.#clock)",
   },
   {
+    name: "reports of readers that stop",
+    file: "src/engine/unread-turns.ts",
+    find: "      task.cancelTimer = clock.schedule(REPORT_INTERVAL_MS, () => this.#update(task));\n",
+    replace: "",
+  },
+  {
+    name: "unread turn with a webhook",
+    file: "src/engine/unread-turns.ts",
+    find: "if (configs?.configs.length || active",
+    replace: "if (active",
+  },
+  {
+    name: "client that polls as a reader",
+    file: "src/engine/engine.ts",
+    find: "const unreadTurns = untilStop ? this.#unreadTurns : undefined;",
+    replace: "const unreadTurns = this.#unreadTurns;",
+  },
+  {
+    name: "unread turn that continues",
+    file: "src/engine/unread-turns.ts",
+    find: "    active.cancel({ reason",
+    replace: "    if (this.#graceMs < 0) active.cancel({ reason",
+  },
+  {
     name: "lone turn that stays alone",
     file: "src/engine/suspect-turns.ts",
     find: "if (this.#isRunning && this.#lone) await this.#persistCompany(this.#lone);",

@@ -1,8 +1,11 @@
 import type { LogAppend, TaskScope } from "../../src/engine/index.ts";
 import { isTerminal, type LogEvent, type Message, type TaskState } from "../../src/protocol/index.ts";
+import type { AgentPolicy } from "./scripted-agent.ts";
 import { readScriptOutput } from "./scripted-output.ts";
 import { StepChecks } from "./step-checks.ts";
 import { SuspectChecks } from "./suspect-checks.ts";
+import { UnreadChecks } from "./unread-checks.ts";
+import { ALICE } from "./callers.ts";
 
 /** Begin of the status message of a turn whose node died in too many attempts. */
 const TOO_MANY_ATTEMPTS_TEXT = "The server stopped in each of";
@@ -43,19 +46,23 @@ export class AgentExecution {
   /** False once a node has claimed the task, so that no lease excludes another execution any more. */
   hasLease = true;
 
-  constructor(node: string, steps: StepChecks, getTime: () => number) {
+  readonly #onAbort: (reason: unknown) => void;
+
+  constructor(node: string, steps: StepChecks, getTime: () => number, onAbort: (reason: unknown) => void) {
     this.node = node;
     this.steps = steps;
     this.#getTime = getTime;
+    this.#onAbort = onAbort;
   }
 
-  abort(): void {
+  abort(reason: unknown): void {
     this.abortedAt ??= this.#getTime();
+    this.#onAbort(reason);
   }
 }
 
 /**
- * Checks the promises of the engine (E1–E23) after each change of the database, from the accepted appends and from the
+ * Checks the promises of the engine (E1–E24) after each change of the database, from the accepted appends and from the
  * statements of leases. The checks have a record of their own, and do not trust the database.
  */
 export class PromiseChecks {
@@ -67,6 +74,7 @@ export class PromiseChecks {
   readonly discardedMessages: Set<string> = new Set();
   readonly steps: StepChecks = new StepChecks((text) => this.breakPromise("E18", text));
   readonly suspects: SuspectChecks;
+  readonly unread: UnreadChecks;
   /** Messages that the store has queued, by scope and id. */
   readonly queuedMessages: Map<string, string> = new Map();
   /** End of the leases of each node. */
@@ -77,10 +85,27 @@ export class PromiseChecks {
   /** How the agent continues a turn after the end of its process. */
   readonly #afterRestart: "fail" | "restart" | "resume";
 
-  constructor(getTime: () => number, cancelGraceMs: number, afterRestart: "fail" | "restart" | "resume") {
+  constructor(
+    getTime: () => number,
+    cancelGraceMs: number,
+    { afterRestart, whenUnread }: Pick<AgentPolicy, "afterRestart" | "whenUnread">,
+  ) {
     this.#getTime = getTime;
     this.#cancelGraceMs = cancelGraceMs;
     this.#afterRestart = afterRestart;
+    this.unread = new UnreadChecks(
+      {
+        getTime,
+        breakPromise: (text) => this.breakPromise("E24", text),
+        findTask: (taskId) => this.histories.get(taskId),
+        findTaskOfMessage: (messageId) => {
+          const key = toMessageKey(ALICE, messageId);
+          return this.loggedMessages.get(key) ?? this.queuedMessages.get(key);
+        },
+        listExecutions: (taskId) => this.#executions.get(taskId) ?? [],
+      },
+      whenUnread === "cancel",
+    );
     this.suspects = new SuspectChecks(getTime, (text) => this.breakPromise("E17", text));
   }
 
@@ -243,7 +268,9 @@ export class PromiseChecks {
     for (const other of executions)
       if (other.node === node && !other.isEnded && other.abortedAt === undefined)
         this.breakPromise("E11", `node ${node} runs task ${taskId} twice at once`);
-    const execution = new AgentExecution(node, this.steps, this.#getTime);
+    const execution = new AgentExecution(node, this.steps, this.#getTime, (reason) =>
+      this.unread.checkAbort(node, taskId, reason),
+    );
     executions.push(execution);
     return execution;
   }

@@ -17,6 +17,8 @@ export interface AgentPolicy {
   readonly hangs: boolean;
   /** True if some turns of the agent kill their process in each attempt. */
   readonly isDeadly: boolean;
+  /** With `cancel`, some turns take longer than the grace period without a reader. */
+  readonly whenUnread: "continue" | "cancel";
 }
 
 /** Limit on the silence of agents that hang. Other agents pause for at most 20 mean pauses. */
@@ -29,6 +31,9 @@ const MAX_SLOW_CLEANUP_MS = 3000;
 const MAX_LINGER_MS = 20_000;
 
 const LONG_TURN_MS = 20_000;
+/** Duration in milliseconds of a turn that outlasts its readers, and of its pieces, which report progress. */
+const OUTLASTING_TURN_MS = 55_000;
+const PROGRESS_MS = 5000;
 
 /** Number of pieces of output between two steps of `Run.once`. */
 const STEP_DISTANCE = 2;
@@ -87,6 +92,11 @@ function drawLong(seed: number, messageId: string): boolean {
   return new Chance(mixSeed(seed, 14, Number(messageId.slice(1)))).isTrue(0.4);
 }
 
+/** Returns true for the turn of the plan that takes longer than the grace period without a reader. */
+function drawOutlasting(seed: number, messageId: string): boolean {
+  return messageId === `m${1 + new Chance(mixSeed(seed, 62)).below(12)}`;
+}
+
 /**
  * Creates an agent whose output depends only on the seed and on the message. `killProcess` ends the process, so that
  * nothing of it happens later.
@@ -117,7 +127,7 @@ export function createScriptedAgent(
         if (run.signal.aborted) stop();
         else run.signal.addEventListener("abort", stop, { once: true });
       });
-    run.signal.addEventListener("abort", () => execution.abort(), { once: true });
+    run.signal.addEventListener("abort", () => execution.abort(run.signal.reason), { once: true });
     try {
       if (isDeadly && drawDeadly(seed, messageId)) {
         await sleep();
@@ -126,6 +136,11 @@ export function createScriptedAgent(
       }
       // The turn is running when the next groups of suspect turns start.
       if (isDeadly && drawLong(seed, messageId)) await sleep(LONG_TURN_MS);
+      if (policy.whenUnread === "cancel" && (run.contextId === "c9" || drawOutlasting(seed, messageId)))
+        for (let ms = 0; ms < OUTLASTING_TURN_MS; ms += PROGRESS_MS) {
+          await sleep(PROGRESS_MS);
+          run.progress();
+        }
       if (chance.isTrue(0.5)) yield { status: { state: "TASK_STATE_WORKING" } };
       const first = policy.afterRestart === "resume" ? countOutput(run, messageId) : 0;
       for (let position = first; position < length; position++) {

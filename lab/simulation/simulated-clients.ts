@@ -3,13 +3,18 @@ import type { Subscription } from "../../src/engine/index.ts";
 import type { Chance } from "./chance.ts";
 import type { ClientAction } from "./plan.ts";
 import { toMessageKey, type PromiseChecks } from "./promise-checks.ts";
-import { ALICE, BOB, type SimulatedProcess } from "./simulated-process.ts";
+import { ALICE, BOB } from "./callers.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** Number of times that a client repeats a request that was not accepted. */
 const MAX_RETRIES = 12;
 /** Time in milliseconds after which a client repeats a request without a response. */
 const REQUEST_TIMEOUT_MS = 60_000;
+
+/** Context of a turn that takes longer than the grace period without a reader, and the time of its reader. */
+export const OUTLASTING_CONTEXT = 9;
+const READER_CHANGE_MS = 3000;
 
 /** Result of a request. `retry` means that its outcome is unknown or that the node is not available. */
 type RequestResult<T> = { readonly value: T } | "retry" | "refused";
@@ -30,6 +35,7 @@ interface ClientStream {
   /** Number of the last event, or `undefined` before the first event. */
   lastSeq: number | undefined;
   isOpen: boolean;
+  readonly recordEnd: () => void;
 }
 
 /** The clients of a simulation. They send requests to any node, and repeat requests that fail. */
@@ -66,7 +72,7 @@ export class SimulatedClients {
       if (message) void this.#sendWithRetries(message, action.node);
     } else if (action.kind === "disconnect") {
       const stream = pickModulo(this.listOpenStreams(), action.stream);
-      if (stream) this.#close(stream);
+      if (stream) this.#leave(stream);
     } else {
       const taskId = pickModulo(this.#taskIds, action.task);
       if (taskId === undefined) return;
@@ -92,6 +98,49 @@ export class SimulatedClients {
       if (state && isTerminal(state)) return `a stream of the finished task ${taskId} does not end`;
     }
     return undefined;
+  }
+
+  /**
+   * Begins a turn that takes longer than the grace period without a reader. Its reader stays, leaves, or moves to
+   * another node, or the client only polls.
+   */
+  sendOutlastingLater(ms: number, chance: Chance): void {
+    const node = chance.below(this.#nodes.length);
+    const reader = chance.pick(["stays", "leaves", "leaves", "moves", "moves", "polls"]);
+    const hasWebhook = chance.isTrue(0.25);
+    // The simulation does not end before.
+    this.pendingCount++;
+    this.#time.schedule("outlasting turn", ms, () => {
+      this.pendingCount--;
+      const isStreaming = reader !== "polls";
+      const returnImmediately = !isStreaming;
+      this.#sendNew({
+        kind: "send",
+        node,
+        isStreaming,
+        returnImmediately,
+        hasWebhook,
+        context: OUTLASTING_CONTEXT,
+      });
+      const message = this.#messages.at(-1);
+      const listOwnStreams = (): ClientStream[] =>
+        this.listOpenStreams().filter(({ taskId }) => taskId === message?.taskId);
+      const leaveAll = (streams: readonly ClientStream[]): void => streams.forEach((one) => this.#leave(one));
+      this.#time.schedule("reader changes", READER_CHANGE_MS, () => {
+        const streams = listOwnStreams();
+        if (reader === "leaves") leaveAll(streams);
+        if (reader !== "moves" || message?.taskId === undefined) return;
+        void this.#subscribe(message.taskId, (node + 1) % this.#nodes.length, false);
+        this.#time.schedule("reader has moved", READER_CHANGE_MS, () => leaveAll(streams));
+      });
+    });
+  }
+
+  #leave(stream: ClientStream): void {
+    this.#close(stream);
+    this.#checks.unread.watchLastReader(stream.process, stream.taskId, (ms, check) =>
+      this.#time.schedule("unread", ms, check),
+    );
   }
 
   /** Checks the promises about the end of a simulation. */
@@ -148,23 +197,26 @@ export class SimulatedClients {
   async #send({ request, isStreaming, interrupts }: SentMessage, process: SimulatedProcess): Promise<string> {
     const { engine } = process;
     const service = interrupts ? ({ steering: "interrupt" } as const) : {};
+    const isReader = isStreaming || request.configuration?.returnImmediately !== true;
+    const endRequest = isReader ? this.#checks.unread.openRequest(request.message.messageId) : undefined;
     if (!isStreaming) {
-      const response = await engine.sendMessage(request, ALICE, service);
+      const response = await engine.sendMessage(request, ALICE, service).finally(endRequest);
       if (!("task" in response)) throw new Error("The agent never replies without a task.");
       return response.task.id;
     }
-    const subscription = await engine.sendStreamingMessage(request, ALICE, {
-      ...service,
-      includesMessages: true,
-    });
+    const subscription = await engine
+      .sendStreamingMessage(request, ALICE, { ...service, includesMessages: true })
+      .finally(endRequest);
     const first = await subscription.next();
     const event = first?.[0]?.event;
     if (!first || !event || !("task" in event)) {
       this.#checks.breakPromise("E3", "a stream does not begin with its task");
       return "";
     }
-    this.#read({ process, subscription, taskId: event.task.id, lastSeq: undefined, isOpen: true }, first);
-    return event.task.id;
+    const taskId = event.task.id;
+    const recordEnd = this.#checks.unread.openStream(process, taskId);
+    this.#read({ process, subscription, taskId, lastSeq: undefined, isOpen: true, recordEnd }, first);
+    return taskId;
   }
 
   async #cancel(taskId: string, node: number): Promise<void> {
@@ -200,8 +252,10 @@ export class SimulatedClients {
     const resumeAfterSeq = resumes ? seenSeq : undefined;
     await this.#request("subscribe", node, async (process) => {
       const service = { includesMessages: true, resumeAfterSeq };
+      this.#checks.unread.recordSubscription(taskId);
       const subscription = await process.engine.subscribeToTask({ id: taskId }, ALICE, service);
-      this.#read({ process, subscription, taskId, lastSeq: resumeAfterSeq, isOpen: true }, []);
+      const recordEnd = this.#checks.unread.openStream(process, taskId);
+      this.#read({ process, subscription, taskId, lastSeq: resumeAfterSeq, isOpen: true, recordEnd }, []);
     });
   }
 
@@ -245,6 +299,7 @@ export class SimulatedClients {
 
   #close(stream: ClientStream): void {
     stream.isOpen = false;
+    stream.recordEnd();
     this.#streams.delete(stream);
     stream.subscription.close();
   }

@@ -1,5 +1,5 @@
 import { createNodeCooperation } from "../../src/cluster/index.ts";
-import { Committer, Engine, type Caller, type Clock } from "../../src/engine/index.ts";
+import { Committer, Engine, type Clock } from "../../src/engine/index.ts";
 import { Outbox, type NotificationSender, createEnginePushOptions } from "../../src/webhooks/index.ts";
 import type { Chance } from "./chance.ts";
 import type { PromiseChecks } from "./promise-checks.ts";
@@ -149,6 +149,3 @@ export class SimulatedProcess implements StepOwner {
     return () => void this.#onEnd.delete(callback);
   }
 }
-
-export const ALICE: Caller = { tenant: "", principal: "alice" };
-export const BOB: Caller = { tenant: "", principal: "bob" };

@@ -21,11 +21,17 @@ import { WebhookReceiver } from "./webhook-receiver.ts";
 const MAX_RECOVERY_MS = 3_000;
 /** Time in milliseconds after the end of all faults in which every agent must have finished. */
 const MAX_SETTLE_MS = 120_000;
+/** The same time if some turns outlast their readers, one after another and in several attempts. */
+const MAX_OUTLASTING_MS = 10 * MAX_SETTLE_MS;
 /** Number of faults of each simulation, at least. */
 const MIN_FAULTS = 5;
 const MAX_CLOCK_SKEW_MS = 60_000;
 /** Longest time in milliseconds after which a process starts again that a turn has killed. */
 const MAX_RESTART_MS = 1000;
+/** Time in milliseconds in which the nodes start again and report their readers after the end of all faults. */
+const FIRST_REPORT_MS = 12_000;
+/** Longest time in milliseconds that a process takes to stop, approximately. */
+const MAX_STOP_MS = 10_000;
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -106,7 +112,7 @@ class Simulation {
     const chance = new Chance(mixSeed(options.seed, 3));
     this.#chance = chance;
     const getTime = (): number => this.#time.now;
-    this.#checks = new PromiseChecks(getTime, cancelGraceMs, policy.afterRestart);
+    this.#checks = new PromiseChecks(getTime, cancelGraceMs, policy);
     this.#database = new SimulatedDatabase(
       () => getTime() + this.#databaseClockOffsetMs,
       this.#checks,
@@ -195,11 +201,14 @@ class Simulation {
   #onDeath(process: SimulatedProcess): void {
     const node = this.#nodes.find((other) => other.process === process);
     if (node) this.#restartLater(node, this.#chance.between(0, MAX_RESTART_MS));
+    this.#checks.unread.recordFault(MAX_RESTART_MS);
     if (this.#isHealed) this.#watchRecovery(0);
   }
 
   #inject(action: FaultAction): void {
     this.#faultCount++;
+    // A process that stops can take longer than it is planned to be absent.
+    this.#checks.unread.recordFault(action.ms + (action.kind === "stop" ? MAX_STOP_MS : 0));
     const end = (stop: () => void): void =>
       void this.#time.schedule(`end of ${action.kind}`, action.ms, stop);
     if (!("node" in action)) return this.#injectShared(action, end);
@@ -257,12 +266,15 @@ class Simulation {
     const { lastArrivalAt } = this.#faults;
     Object.assign(this.#faults, createLinkFaults());
     this.#receiver.isDown = false;
+    this.#checks.unread.endFaults(Math.max(FIRST_REPORT_MS, lastArrivalAt - this.#time.now));
     for (const node of this.#nodes) {
       const { process } = node;
       process.pausedUntil = process.link.partitionedUntil = 0;
       this.#time.hurryDelayedSteps(process);
       if (!process.isAlive) this.#restartLater(node, this.#chance.between(0, 200));
     }
+    if (this.#settings.policy.whenUnread === "cancel")
+      this.#clients.sendOutlastingLater(FIRST_REPORT_MS, new Chance(mixSeed(this.#settings.seed, 63)));
     // A late statement can extend the lease of a dead node.
     this.#watchRecovery(Math.max(0, lastArrivalAt - this.#time.now));
     this.#watchQuiet(lastArrivalAt);
@@ -305,7 +317,8 @@ class Simulation {
     if (deadline !== this.#cancelDeadline) return;
     for (const { taskId } of abandoned)
       this.#checks.breakPromise("E17, E21", `task ${taskId} is still held by a dead node`);
-    this.#checkRest(this.#time.now + MAX_SETTLE_MS);
+    const { whenUnread } = this.#settings.policy;
+    this.#checkRest(this.#time.now + (whenUnread === "cancel" ? MAX_OUTLASTING_MS : MAX_SETTLE_MS));
   }
 
   /** Ends the simulation as soon as all work is done, and fails at the deadline. */
