@@ -34,7 +34,7 @@ export const LABS: readonly Lab[] = [
     name: "timings",
     group: "Measure",
     summary: "Tests with limits on time, CPU time, and memory",
-    time: "30 s",
+    time: "3 min",
     needs: "a quiet machine",
     run: [VITEST, "run", "--config", "lab/vitest.config.ts", "--project", "timings"],
   },

@@ -16,7 +16,13 @@ const readStatus = ({ status }: Task): string => `${status.state} ${getText(stat
 
 describe("an agent that blocks the event loop", () => {
   it("fails after it has returned the event loop, and shows no more progress [E24]", async () => {
-    const { child, url } = await startChild(CHILD_SCRIPT, `sqlite:${await createTempFile()}`, "2000");
+    const { child, url } = await startChild(
+      CHILD_SCRIPT,
+      `sqlite:${await createTempFile()}`,
+      "2000",
+      "fail",
+      "300",
+    );
     const client = await connect(url);
     const { task } = (await client.send("hi", now)) as { task: Task };
     child.send("block");

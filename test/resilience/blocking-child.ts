@@ -1,13 +1,13 @@
 /**
  * A server whose agent blocks the event loop for the given time once the parent sends a message, and then writes an
- * artifact. It uses the given store, and reports to the parent when the signal of the agent aborts.
+ * artifact. It uses the given store and limit on silence, and reports to the parent when the signal of the agent aborts.
  */
 import { once } from "node:events";
 import type { Agent } from "../../src/engine/index.ts";
 import { createServer, type ServerOptions } from "../../src/server/index.ts";
 import { PostgresStore } from "../../src/stores/index.ts";
 
-const [store = "", blockMs = "", afterRestart = "fail"] = process.argv.slice(2);
+const [store = "", blockMs = "", afterRestart = "fail", maxSilenceMs = ""] = process.argv.slice(2);
 
 const blocking: Agent = {
   afterRestart: afterRestart as NonNullable<Agent["afterRestart"]>,
@@ -22,9 +22,12 @@ const blocking: Agent = {
   },
 };
 
-const options: ServerOptions = store.startsWith("postgres")
-  ? { store: new PostgresStore(store, { leaseMs: 1000 }) }
-  : { store: store as `sqlite:${string}`, maxSilenceMs: 300 };
+const options: ServerOptions = {
+  store: store.startsWith("postgres")
+    ? new PostgresStore(store, { leaseMs: 1000 })
+    : (store as "memory" | `sqlite:${string}`),
+  ...(maxSilenceMs !== "" && { maxSilenceMs: Number(maxSilenceMs) }),
+};
 const server = createServer({ blocking }, { observer: false, cancelGraceMs: 50, ...options });
 const { url } = await server.listen();
 process.send?.(url);
