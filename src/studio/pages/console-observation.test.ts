@@ -2,14 +2,22 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../../agents/adapters/index.ts";
-import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
+import {
+  CHROMIUM_MISSING_MESSAGE,
+  findChromium,
+  launchChromium,
+  writePageToDisk,
+} from "../../cards/html/browser.fixture.ts";
+import { ScriptedA2aJsTestExecutor, serveWithOfficialSdk } from "../../client/a2a-js-server.fixture.ts";
 import { connect } from "../../client/index.ts";
-import { decodeModelPrices } from "../../observe/trace/index.ts";
+import { decodeModelPrices, type TrafficLine } from "../../observe/trace/index.ts";
+import { openTrafficRecord, readTrafficFile } from "../../observe/trace/recording/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
+import { renderTrafficRecord } from "./index.ts";
 import { clerkAgent, ConsolePageTest, reportAgent, SteppedAgent } from "./console-page.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
@@ -71,6 +79,62 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await page.close();
     await served.close();
     await pricerServer.close();
+  });
+
+  it("names agents of other vendors that a planner waited for: live, after a restart with a record, and in a page", async () => {
+    const scripted = new ScriptedA2aJsTestExecutor();
+    const execute = async (...turn: Parameters<typeof scripted.execute>): Promise<void> => {
+      await setTimeout(300);
+      await scripted.execute(...turn);
+    };
+    const vendor = await serveWithOfficialSdk({ executor: { execute, cancelTask: scripted.cancelTask } });
+    const planner = agent({ name: "planner", description: "Plans" }, async function* () {
+      yield (await (await connect(vendor.url)).ask("count")).text;
+    });
+    const folder = mkdtempSync(join(tmpdir(), "console-"));
+    const file = join(folder, "record.jsonl");
+    const options = { store: `sqlite:${join(folder, "tasks.db")}` } as const;
+    const serve = async (): Promise<{ test: ConsolePageTest; close: () => Promise<void> }> => {
+      const { writer, close } = openTrafficRecord(file, { vantage: "server", name: "test", code: "test" });
+      const test = await ConsolePageTest.serve({ planner }, options, {
+        serverRecord: writer,
+        serverRecordFile: file,
+      });
+      return { test, close: async () => void (await test.close(), await close()) };
+    };
+    const expectVendorOnPath = async (page: Page): Promise<void> => {
+      await expect
+        .poll(() =>
+          page
+            .locator(".path-bar li")
+            .first()
+            .innerText()
+            .catch(() => ""),
+        )
+        .toMatch(/^Obedient \(agent\)/);
+    };
+    const first = await serve();
+    const live = await first.test.open(browser, "#/flow?view=path");
+    await (await connect(first.test.url)).ask("Plan");
+    await expectVendorOnPath(live.page);
+    await live.page.close();
+    await first.close();
+
+    const second = await serve();
+    const restarted = await second.test.open(browser, "#/flow?view=path");
+    await expectVendorOnPath(restarted.page);
+    await restarted.page.close();
+    await second.close();
+
+    const lines: TrafficLine[] = [];
+    for await (const decoded of readTrafficFile(file))
+      if (decoded.type === "traffic") lines.push(decoded.line);
+    const url = await writePageToDisk(renderTrafficRecord(lines, { title: "planner" }));
+    const page = await browser.newPage();
+    await page.goto(`${url}#/flow?view=path`);
+    await expectVendorOnPath(page);
+    await page.close();
+    await vendor.close();
   });
 
   it("does not show the reads of the console itself", async () => {

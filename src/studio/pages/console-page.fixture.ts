@@ -148,11 +148,9 @@ export class ConsolePageTest {
     options: ServerOptions = {},
     consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>> = {},
   ): Promise<ConsolePageTest> {
-    const record = createTrafficWriter(createMemoryTrafficSink(), {
-      vantage: "server",
-      name: "test",
-      code: "test",
-    });
+    const record =
+      consoleOptions.serverRecord ??
+      createTrafficWriter(createMemoryTrafficSink(), { vantage: "server", name: "test", code: "test" });
     return ConsolePageTest.#start(
       agents,
       { ...options, record },
