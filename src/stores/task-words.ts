@@ -10,12 +10,11 @@ const MAX_QUERY_WORDS = 32;
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
 const DIACRITICS = /[\u0300-\u036f]+/g;
-/** A character of a script that has no spaces between words, for example Chinese, with at most 8 of its marks. */
-const UNSPACED =
-  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]\p{M}{0,8}/u;
-const UNSPACED_CHARACTERS = new RegExp(UNSPACED, "gu");
-/** A run of characters without spaces between words, or a word of another script. */
-const RUNS = new RegExp(`(?:${UNSPACED.source})+|(?:(?!${UNSPACED.source})[^])+`, "gu");
+/** The first character of a text whose script has no spaces between words, for example Chinese. */
+const UNSPACED = /^[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
+/** Such a character with at most 8 marks, or a run of other characters. */
+const TOKENS =
+  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]\p{M}{0,8}|[^\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]+/gu;
 
 /** The words of a search. A task matches if it contains all of them. */
 export interface TextQuery {
@@ -57,14 +56,11 @@ export function parseTextQuery(text: string): TextQuery | undefined {
 }
 
 /**
- * Returns the words of a text for an index. In scripts that have no spaces between words,
- * each character and each pair of neighbors is a word, so that a search finds every part of a text.
+ * Returns the words of a text for an index. In scripts that have no spaces between words, each character and each pair of
+ * neighbors is a word, so that a search finds every part of a text.
  */
 export function listWords(text: string): string[] {
-  return splitRuns(text).flatMap((run) => {
-    const characters = run.match(UNSPACED_CHARACTERS);
-    return characters ? [...characters, ...listPairs(characters)] : run;
-  });
+  return splitText(text, (characters) => [...characters, ...listPairs(characters)]);
 }
 
 /**
@@ -72,24 +68,31 @@ export function listWords(text: string): string[] {
  * characters is a word. `splitWords` returns a word of a text unchanged.
  */
 export function splitWords(text: string): string[] {
-  return splitRuns(text).flatMap((run) => {
-    const characters = run.match(UNSPACED_CHARACTERS);
-    return characters && characters.length > 1 ? listPairs(characters) : run;
-  });
+  return splitText(text, (characters) => (characters.length > 1 ? listPairs(characters) : characters));
 }
 
 function listPairs(characters: readonly string[]): string[] {
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }
 
-/** Splits a text into words of scripts with spaces, and runs of characters of other scripts. Cuts long words. */
-function splitRuns(text: string): string[] {
-  const runs = (foldText(text).match(WORDS) ?? []).flatMap((word) => word.match(RUNS) ?? []);
-  return runs.map((run) =>
-    run.length > MAX_WORD_LENGTH && !UNSPACED.test(run)
-      ? Array.from(run).slice(0, MAX_WORD_LENGTH).join("")
-      : run,
-  );
+/** Splits a text into words. `toWords` splits a run of characters of a script without spaces. */
+function splitText(text: string, toWords: (characters: string[]) => string[]): string[] {
+  const words: string[] = [];
+  for (const word of foldText(text).match(WORDS) ?? []) {
+    let characters: string[] = [];
+    for (const token of word.match(TOKENS) ?? [])
+      if (UNSPACED.test(token)) characters.push(token);
+      else {
+        words.push(...toWords(characters), cutWord(token));
+        characters = [];
+      }
+    words.push(...toWords(characters));
+  }
+  return words;
+}
+
+function cutWord(word: string): string {
+  return word.length > MAX_WORD_LENGTH ? Array.from(word).slice(0, MAX_WORD_LENGTH).join("") : word;
 }
 
 /** Converts texts that differ in case, diacritics, or compatibility characters to the same text. */

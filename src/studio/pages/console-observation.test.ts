@@ -100,7 +100,11 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
         serverRecord: writer,
         serverRecordFile: file,
       });
-      return { test, close: async () => void (await test.close(), await close()) };
+      const closeAll = async (): Promise<void> => {
+        await test.close();
+        await close();
+      };
+      return { test, close: closeAll };
     };
     const expectVendorOnPath = async (page: Page): Promise<void> => {
       await expect

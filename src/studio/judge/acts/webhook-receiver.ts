@@ -36,7 +36,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     const { url = "", headers } = request;
     const received = [...(deliveries.get(url) ?? []), { headers, body }];
     deliveries.set(url, received);
-    response.writeHead(received.length > Number(/\d+$/.exec(url)?.[0]) ? 204 : 503).end();
+    response.writeHead(received.length > Number(url.split("/").at(-1)) ? 204 : 503).end();
   }
 
   return {
