@@ -78,8 +78,12 @@ export async function converse(target: Agent | string, options: ConverseOptions 
   if (typeof target === "string") {
     if (prefix)
       throw new Error("An agent behind a URL accepts no prefix; pass the agent itself to converse(…).");
-    const faults = new FaultyFetch(options.connect?.fetch ?? fetch);
-    return new Conversation(await connect(target, { ...options.connect, fetch: faults.fetch }), faults);
+    const { fetch: send = fetch, grpc } = options.connect ?? {};
+    const faults = new FaultyFetch(send);
+    // Without `grpc`, a client with a `fetch` of its caller does not choose gRPC.
+    const binding = options.connect?.fetch ? {} : { grpc: grpc ?? {} };
+    const client = await connect(target, { ...options.connect, ...binding, fetch: faults.fetch });
+    return new Conversation(client, faults);
   }
   let current: TurnCollector | undefined;
   const store = options.server?.store ?? new ConversationStore();
@@ -200,7 +204,7 @@ export class Conversation {
 
   /**
    * Cuts the connection of the next message after `eventCount` events of its stream. The client resumes the stream.
-   * `send` rejects if the stream ends before.
+   * `send` rejects if the stream ends before, or if the client uses gRPC.
    */
   cutNext(eventCount = 1): void {
     this.#injectFault({ name: "cutNext", eventCount });

@@ -3,9 +3,11 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { agent, chunk, status } from "../../agents/adapters/index.ts";
 import type { Agent } from "../../engine/index.ts";
+import type { AgentCard } from "../../protocol/index.ts";
 import { createServer } from "../../server/index.ts";
 import { MemoryStore, SqliteStore } from "../../stores/index.ts";
 import { createTempFolder } from "../../../test/support/store-factories.ts";
+import { FaultyFetch } from "./faults.ts";
 import { type Conversation, converse, type ConverseOptions, slowTool } from "./index.ts";
 
 const about = { name: "worker", description: "Works in steps" };
@@ -50,6 +52,61 @@ describe("a cut connection", () => {
     expect((await chat.send("go")).text).toBe("one \ntwo");
     expect(requests).toEqual(["card", "SendStreamingMessage", "SubscribeToTask"]);
     expect(() => chat.killNext()).toThrow("behind a URL cannot be stopped");
+  });
+
+  it("ends after a whole event, also in a stream with the line breaks of other servers", async () => {
+    const frames = ["data: 1\r\n\r\n", ": heartbeat\r\n\r\n", "data: 2\r\n\r\n", "data: 3\r\n\r\n"];
+    const bytes = new TextEncoder().encode(frames.join(""));
+    for (const size of [1, 7, bytes.length]) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+        bytes.slice(at * size, (at + 1) * size),
+      );
+      const headers = { "content-type": "text/event-stream" };
+      const faults = new FaultyFetch(() =>
+        Promise.resolve(new Response(ReadableStream.from(chunks), { headers })),
+      );
+      for (const [eventCount, expected] of [
+        [0, 0],
+        [1, 1],
+        [2, 3],
+      ] as const) {
+        faults.inject({ name: "cutNext", eventCount });
+        const { body } = await faults.fetch("http://agent.example");
+        let text = "";
+        const read = async (): Promise<void> => {
+          for await (const chunk of body ?? []) text += new TextDecoder().decode(chunk);
+        };
+        await expect(read()).rejects.toThrow("the connection is cut");
+        expect(text).toBe(frames.slice(0, expected).join(""));
+      }
+      const whole = await faults.fetch("http://agent.example");
+      expect(await whole.text()).toBe(frames.join(""));
+    }
+  });
+
+  it("does not change the binding of an agent behind a URL that prefers gRPC", async () => {
+    const server = createServer(createSlowWorker(), { store: "memory", observer: false });
+    onTestFinished(() => server.close());
+    const { url } = await server.listen({ grpc: true });
+    const paths: string[] = [];
+    const { fetch: send } = globalThis;
+    const preferGrpc: typeof fetch = async (input, init) => {
+      paths.push(new URL(new Request(input, init).url).pathname);
+      const card = (await (await send(input, init)).json()) as AgentCard;
+      const isGrpc = ({ protocolBinding }: { protocolBinding: string }): number =>
+        protocolBinding === "GRPC" ? 0 : 1;
+      return Response.json({
+        ...card,
+        supportedInterfaces: card.supportedInterfaces.toSorted((a, b) => isGrpc(a) - isGrpc(b)),
+      });
+    };
+    const spy = vi.spyOn(globalThis, "fetch").mockImplementation(preferGrpc);
+    onTestFinished(() => spy.mockRestore());
+    const chat = await start(url);
+    expect((await chat.send("go")).text).toBe("one \ntwo");
+    expect(paths).toEqual(["/.well-known/agent-card.json"]);
+    chat.cutNext();
+    await expect(chat.send("go")).rejects.toThrow("ended before the fault");
   });
 
   it("that does not occur is an error, because the test would pass without the fault", async () => {

@@ -48,25 +48,33 @@ export class FaultyFetch {
   }
 
   async *#breakStream(body: ReadableStream<Uint8Array>, fault: StreamFault): AsyncGenerator<Uint8Array> {
+    const encoder = new TextEncoder();
     let count = 0;
-    let open = "";
-    const decoder = new TextDecoder();
-    if (fault.eventCount > 0)
-      read: for await (const bytes of body) {
-        open += decoder.decode(bytes, { stream: true });
-        for (let end = open.indexOf("\n\n"); end >= 0; end = open.indexOf("\n\n")) {
-          const frame = open.slice(0, end + 2);
-          open = open.slice(end + 2);
-          yield new TextEncoder().encode(frame);
-          // Heartbeats are comments.
-          if (/^data:/m.test(frame) && ++count === fault.eventCount) break read;
-        }
-      }
+    for await (const frame of readFrames(body)) {
+      if (count === fault.eventCount) break;
+      yield encoder.encode(frame);
+      // Heartbeats are comments.
+      if (/^data:/m.test(frame)) count++;
+      if (count === fault.eventCount) break;
+    }
     if (count < fault.eventCount) return;
     this.#next = undefined;
     if (fault.restart) this.#restarted = fault.restart();
     throw new TypeError(`${fault.name}(${fault.eventCount}): the connection is cut.`);
   }
+}
+
+/** Yields the events of a stream as text, each with the empty line after it. */
+async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let open = "";
+  for await (const bytes of body) {
+    open += decoder.decode(bytes, { stream: true });
+    const frames = open.split(/(?<=\n\n|\r\n\r\n)/);
+    open = /\n\r?\n$/.test(open) ? "" : (frames.pop() ?? "");
+    yield* frames;
+  }
+  if (open !== "") yield open;
 }
 
 /** The functions with which frameworks call a tool: ADK, the AI SDK and Mastra, OpenAI Agents and LangChain. */

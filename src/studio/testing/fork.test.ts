@@ -147,7 +147,7 @@ describe("the fork of a conversation inside a turn", () => {
   it("is refused if no event matches, and for a turn that is a copy", async () => {
     const chat = await start(worker);
     await chat.send("go");
-    await expect(chat.fork(1, { until: () => false })).rejects.toThrow("No event of the turn");
+    await expect(chat.fork(1, { until: () => false })).rejects.toThrow("for no event of the turn");
     const fork = await chat.fork(1);
     await expect(fork.fork(1, { until: contains("Step") })).rejects.toThrow("the turn is a copy");
     await expect(chat.fork(0, { until: () => true })).rejects.toThrow("has no task");
@@ -205,6 +205,11 @@ describe("the fork of a conversation inside a turn", () => {
     expect((await fork.send("other")).state).toBe("completed");
     expect(seen.at(-1)).toContain("functionResponse");
     expect(seen.at(-1)).not.toContain("waited");
+    // The session answers the interrupted call before the message of the second turn.
+    const second = await fork.fork(2, { until: contains("TASK_STATE_WORKING") });
+    await second.send("third");
+    expect(seen.at(-1)).toContain("other");
+    expect(seen.at(-1)).not.toContain("done");
   });
 });
 

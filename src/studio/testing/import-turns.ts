@@ -100,10 +100,7 @@ async function readPartialTurn(
   let hasBegun = before === undefined;
   for (let after = 0; ;) {
     const page = await store.readEvents(scope, id, after, PAGE_LIMIT);
-    if (page.length === 0)
-      throw new Error(
-        "No event of the turn matches, or the turn is the copy of a fork, which has no events.",
-      );
+    if (page.length === 0) throw new Error("`until` returned true for no event of the turn.");
     for (const { seq, event } of page) {
       after = seq;
       let folded = add(event);

@@ -183,7 +183,7 @@ describe("an AG-UI endpoint", () => {
     ]);
   });
 
-  it("reports the tokens of each run once, also after a reload", async () => {
+  it("reports the tokens of each turn, and repeats those of the latest turn after a reload", async () => {
     const handle = await serve(
       agent(card, async function* ({ history }) {
         const isFirst = history.length === 1;

@@ -56,8 +56,10 @@ function selectContainedEvents(
   convertPart: PartConverter,
 ): readonly SessionEvent[] {
   const contents = artifacts.map(({ parts }) => JSON.stringify(parts));
+  // The bridge answers interrupted calls before the user's message.
+  const messageAt = events.findIndex(({ author }) => author === "user");
   const contained = events.map((event, index) => {
-    if (index === 0) return true;
+    if (index <= messageAt) return true;
     const parts = event.content?.parts?.flatMap((part) => convertPart(part, event) ?? []) ?? [];
     const at = contents.indexOf(JSON.stringify(parts));
     if (at >= 0) contents.splice(at, 1);
