@@ -3,10 +3,15 @@ import { SITE_DOCUMENTS, toSitePage } from "./site-pages.ts";
 /** A group of pages in the sidebar. A page is a path in the repository, with the text of its link. */
 interface NavigationGroup {
   readonly text: string;
+  /** True if the sidebar shows the pages only after a click. */
+  readonly isCollapsed?: boolean;
   readonly pages: readonly (readonly [text: string, document: string])[];
 }
 
-/** The pages by the task of the reader. `test/documents/site.test.ts` checks that each page has one place. */
+/**
+ * The pages by the task of the reader: five groups for users, and two groups with evidence and internals, which are
+ * collapsed. `test/documents/site.test.ts` checks that each page has one place.
+ */
 export const NAVIGATION: readonly NavigationGroup[] = [
   {
     text: "Get started",
@@ -16,7 +21,9 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["A complete app", "docs/complete-app.md"],
       ["Examples", "examples/README.md"],
       ["A research assistant", "examples/research/README.md"],
-      ["Comparison", "docs/comparison.md"],
+      ["From ADK's toA2a", "docs/migrate/from-adk-to-a2a.md"],
+      ["From @a2a-js/sdk", "docs/migrate/from-a2a-js.md"],
+      ["From A2A 0.3", "docs/migrate/0.3-to-1.0.md"],
     ],
   },
   {
@@ -30,40 +37,32 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["Cancel a task", "docs/how-to/cancel.md"],
       ["Continue after a restart", "docs/how-to/restart.md"],
       ["Steps that run once", "docs/how-to/once.md"],
-      ["Test an agent", "docs/how-to/test.md"],
-      ["Conformance of an agent", "docs/how-to/conformance.md"],
-      ["Develop with reload", "docs/how-to/dev.md"],
-    ],
-  },
-  {
-    text: "Use a framework",
-    pages: [
       ["ADK agents", "docs/adk.md"],
       ["ADK sessions", "docs/adk-sessions.md"],
       ["Remote ADK agents", "docs/remote-agents.md"],
       ["AI SDK, LangGraph, and others", "docs/adapters.md"],
       ["MCP", "docs/mcp.md"],
       ["OpenAI's chat API", "docs/openai-facade.md"],
+      ["Planners and solvers", "docs/cards.md"],
+      ["Models and experiments", "docs/card-experiments.md"],
+      ["Test an agent", "docs/how-to/test.md"],
+      ["Conformance of an agent", "docs/how-to/conformance.md"],
+      ["Develop with reload", "docs/how-to/dev.md"],
     ],
   },
   {
-    text: "Serve agents",
+    text: "Serve and deploy",
     pages: [
       ["Several agents", "docs/how-to/several-agents.md"],
       ["Agent cards", "docs/how-to/cards.md"],
       ["Authentication", "docs/how-to/auth.md"],
       ["Limits", "docs/how-to/limits.md"],
-      ["Inside another web app", "docs/hosts.md"],
-      ["gRPC", "docs/how-to/grpc.md"],
       ["Push notifications", "docs/push.md"],
+      ["gRPC", "docs/how-to/grpc.md"],
+      ["Inside another web app", "docs/hosts.md"],
       ["PostgreSQL", "docs/how-to/postgres.md"],
       ["Other databases", "docs/how-to/custom-store.md"],
       ["Retention and backups", "docs/how-to/retention.md"],
-    ],
-  },
-  {
-    text: "Deploy",
-    pages: [
       ["Choose a host", "docs/deploy/README.md"],
       ["Vercel", "docs/deploy/vercel.md"],
       ["AWS Lambda", "docs/deploy/lambda.md"],
@@ -78,32 +77,19 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     ],
   },
   {
-    text: "Call agents",
+    text: "Call and observe agents",
     pages: [
-      ["Resume a stream", "docs/how-to/resume.md"],
       ["Chats in the browser", "docs/how-to/ui.md"],
+      ["Resume a stream", "docs/how-to/resume.md"],
       ["Credentials", "docs/how-to/credentials.md"],
       ["Receive push notifications", "docs/how-to/push.md"],
       ["Command line", "docs/cli.md"],
-    ],
-  },
-  {
-    text: "See what happens",
-    pages: [
       ["Console", "docs/how-to/console.md"],
       ["Logs, metrics, and traces", "docs/how-to/observe.md"],
       ["Traffic records", "docs/how-to/record.md"],
       ["Traffic on a page", "docs/how-to/trace-page.md"],
       ["Recording and faults", "docs/how-to/tap.md"],
-    ],
-  },
-  {
-    text: "Message cards",
-    pages: [
-      ["Planners and solvers", "docs/cards.md"],
-      ["Models and experiments", "docs/card-experiments.md"],
-      ["Recordings", "docs/card-recordings.md"],
-      ["Figures", "docs/card-figures.md"],
+      ["Recordings of message cards", "docs/card-recordings.md"],
     ],
   },
   {
@@ -118,11 +104,6 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["Outcomes of messages", "docs/reference/message-outcomes.md"],
       ["Glossary", "docs/reference/glossary.md"],
       ["Traffic record format", "docs/traffic-records.md"],
-    ],
-  },
-  {
-    text: "Extensions and dialects",
-    pages: [
       ["Stream cursor", "docs/extensions/stream-cursor-v1.md"],
       ["Idempotent send", "docs/extensions/idempotent-send-v1.md"],
       ["Agent steering", "docs/extensions/agent-steering-v1.md"],
@@ -130,32 +111,28 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["Parent task", "docs/extensions/parent-task-v1.md"],
       ["Message cards", "docs/extensions/cards-v1.md"],
       ["Simple dialect", "docs/simple-dialect.md"],
+      ["Stability", "docs/stability.md"],
+      ["Changes", "CHANGELOG.md"],
     ],
   },
   {
-    text: "Migrate",
+    text: "How we know",
+    isCollapsed: true,
     pages: [
-      ["From ADK's toA2a", "docs/migrate/from-adk-to-a2a.md"],
-      ["From @a2a-js/sdk", "docs/migrate/from-a2a-js.md"],
-      ["From A2A 0.3", "docs/migrate/0.3-to-1.0.md"],
-    ],
-  },
-  {
-    text: "Evidence",
-    pages: [
+      ["Comparison", "docs/comparison.md"],
+      ["Benchmarks", "docs/benchmarks.md"],
       ["Conformance", "docs/conformance.md"],
       ["Interoperability", "docs/interop.md"],
-      ["Benchmarks", "docs/benchmarks.md"],
       ["Chaos mode", "docs/chaos.md"],
       ["Hostile mode", "docs/hostile.md"],
       ["Simulation", "docs/simulation.md"],
+      ["Figures of message cards", "docs/card-figures.md"],
     ],
   },
   {
     text: "Project",
+    isCollapsed: true,
     pages: [
-      ["Changes", "CHANGELOG.md"],
-      ["Stability", "docs/stability.md"],
       ["Security", "SECURITY.md"],
       ["Contributing", "CONTRIBUTING.md"],
       ["Code of conduct", "CODE_OF_CONDUCT.md"],
@@ -180,12 +157,14 @@ export function listPagesOutsideNavigation(documents: readonly string[] = SITE_D
 /** A group of the sidebar, in the form that VitePress reads. */
 interface SidebarGroup {
   readonly text: string;
+  readonly collapsed: boolean;
   readonly items: { readonly text: string; readonly link: string }[];
 }
 
 export function buildSidebar(): SidebarGroup[] {
-  return NAVIGATION.map(({ text, pages }) => ({
+  return NAVIGATION.map(({ text, isCollapsed = false, pages }) => ({
     text,
+    collapsed: isCollapsed,
     items: pages.map(([pageText, document]) => ({ text: pageText, link: `/${toSitePage(document)}` })),
   }));
 }

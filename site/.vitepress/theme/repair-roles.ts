@@ -1,12 +1,14 @@
 /**
  * Repairs roles of the default theme: the home page has no main landmark, the search dialog is a button that contains
- * other controls, and its results are options that contain links.
+ * other controls, its results are options that contain links, and the heading of a collapsible group of the sidebar is a
+ * button that contains a button.
  */
 const SET_ATTRIBUTES: readonly (readonly [selector: string, name: string, value: string])[] = [
   [".VPHome", "role", "main"],
   [".VPLocalSearchBox", "role", "search"],
 ];
 const REMOVED_ATTRIBUTES: readonly (readonly [selector: string, ...names: string[]])[] = [
+  [".VPSidebarItem.collapsible > .item", "role", "tabindex"],
   [".VPLocalSearchBox", "aria-expanded", "aria-haspopup", "aria-owns"],
   [".VPLocalSearchBox .results", "role", "aria-labelledby"],
   [".VPLocalSearchBox .results > li", "role", "aria-selected"],
