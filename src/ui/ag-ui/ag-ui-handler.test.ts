@@ -210,33 +210,36 @@ describe("an AG-UI endpoint", () => {
     }
   });
 
-  it("reports the tokens of all model calls of an ADK agent, with the cached tokens", async () => {
-    const look = new FunctionTool({
-      name: "look",
-      description: "Looks",
-      parameters: z.object({}),
-      execute: () => "blue",
-    });
-    const model = new CachingLlm();
-    const handle = await serve(
-      adkAgent(new LlmAgent({ name: "seer", description: "Sees", model, tools: [look] })),
-    );
-    const expected = {
-      type: "RUN_FINISHED",
-      usage: [
-        {
-          inputTokens: 200,
-          outputTokens: 20,
-          totalTokens: 220,
-          cachedInputTokens: 160,
-          reasoningTokens: 6,
-          model: "m-001",
-        },
-      ],
-    };
-    expect((await run(handle, { messages: [hello] })).at(-1)?.event).toMatchObject(expected);
-    expect((await run(handle, { messages: [hello] })).at(-1)?.event).toMatchObject(expected);
-  });
+  it.each(["per-event", "per-run"] as const)(
+    "reports the tokens of all model calls of an ADK agent, with the cached tokens: %s",
+    async (artifacts) => {
+      const look = new FunctionTool({
+        name: "look",
+        description: "Looks",
+        parameters: z.object({}),
+        execute: () => "blue",
+      });
+      const model = new CachingLlm();
+      const handle = await serve(
+        adkAgent(new LlmAgent({ name: "seer", description: "Sees", model, tools: [look] }), { artifacts }),
+      );
+      const expected = {
+        type: "RUN_FINISHED",
+        usage: [
+          {
+            inputTokens: 230,
+            outputTokens: 20,
+            totalTokens: 250,
+            cachedInputTokens: 160,
+            reasoningTokens: 6,
+            model: "m-001",
+          },
+        ],
+      };
+      expect((await run(handle, { messages: [hello] })).at(-1)?.event).toMatchObject(expected);
+      expect((await run(handle, { messages: [hello] })).at(-1)?.event).toMatchObject(expected);
+    },
+  );
 
   it("answers a question with the next message, and reports failures", async () => {
     const handle = await serve(
@@ -312,16 +315,16 @@ class CachingLlm extends BaseLlm {
   }
 
   override async *generateContentAsync(): AsyncGenerator<LlmResponse, void> {
+    const isFirst = this.#callCount++ % 2 === 0;
     const report = (candidatesTokenCount: number): Partial<LlmResponse> => ({
       modelVersion: "m-001",
       usageMetadata: {
-        promptTokenCount: 100,
+        promptTokenCount: isFirst ? 100 : 130,
         cachedContentTokenCount: 80,
         candidatesTokenCount,
         thoughtsTokenCount: 3,
       },
     });
-    const isFirst = this.#callCount++ % 2 === 0;
     if (isFirst) {
       yield {
         content: { role: "model", parts: [{ functionCall: { name: "look", args: {} } }] },

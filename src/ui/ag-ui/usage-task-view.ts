@@ -12,7 +12,7 @@ interface TokenUsage {
 
 /** The view of a task that also collects the tokens that the agent reports for the latest turn. */
 export class UsageTaskView extends TaskView {
-  /** The reports of the turn by their source: one of an adapter, or one for each artifact of an ADK agent. */
+  /** The reports of the turn by their source: one of an adapter, or one for each model call of an ADK agent. */
   readonly #reports = new Map<string, TokenUsage>();
 
   /** The tokens of the latest turn, with one entry for each model. Empty if the agent has reported no tokens. */
@@ -42,8 +42,9 @@ export class UsageTaskView extends TaskView {
     if ("artifactUpdate" in event) {
       const { artifact, metadata = artifact.metadata } = event.artifactUpdate;
       const usage = decodeAdkUsage(metadata);
-      // The usage in a later chunk of the same model call contains the usage in earlier chunks.
-      if (usage) this.#reports.set(`artifact ${artifact.artifactId}`, usage);
+      // A later chunk of the same model call repeats the tokens of the prompt, and contains the output so far. With
+      // `artifacts: "per-run"`, several calls have one artifact.
+      if (usage) this.#reports.set(`artifact ${artifact.artifactId} ${usage.inputTokens}`, usage);
     } else if ("statusUpdate" in event || "task" in event) {
       const metadata = "task" in event ? event.task.metadata : event.statusUpdate.metadata;
       // Until the turn ends, the metadata of a task contains the usage of the turn before.
