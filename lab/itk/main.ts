@@ -1,7 +1,8 @@
 /**
  * Runs the official integration test kit (a2aproject/a2a-itk), unchanged, with the agent under test as its
- * mounted agent and the kit's Python and Go agents as peers. It requires `uv`, Python 3.11, and Go. The first
- * run installs the peers. A failed scenario fails the run.
+ * mounted agent and the kit's agents as peers. It requires `uv` and Python 3.11, and for the peers Go, npm, Maven, and
+ * Cargo with protoc. The first run installs the peers. A peer that cannot be installed is reported, and its scenarios
+ * do not run. A failed scenario fails the run.
  *
  *   npm run lab -- itk --path PATH [--only TEXT] [--verbose]
  */
@@ -15,7 +16,7 @@ import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { ITK_SCENARIOS, type ItkScenario } from "./scenarios.ts";
+import { ITK_PEERS, ITK_SCENARIOS, type ItkScenario } from "./scenarios.ts";
 
 const { values } = parseArgs({
   options: {
@@ -40,30 +41,40 @@ if (scenarios.length === 0) {
 // The Python packages are installed below, and `uv` must not resolve the lock files of the kit again.
 const kitEnvironment = { ...process.env, UV_NO_SYNC: "1", PYTHONWARNINGS: "ignore" };
 
-for (const folder of [".", "agents/python/v10", "agents/python/v03"]) await installPythonPackages(folder);
-for (const folder of ["agents/go/v10", "agents/go/v03"])
-  await runProgram("go", ["build", "-o", "/dev/null", "."], folder);
+await installPythonPackages(".");
+const missing: string[] = [];
+for (const { sdk, folder, build } of ITK_PEERS.filter((peer) =>
+  scenarios.some(({ sdks }) => sdks.includes(peer.sdk)),
+)) {
+  const problem = build
+    ? await findProblem(build[0], build.slice(1), folder)
+    : await installPythonPackages(folder);
+  if (problem === undefined) continue;
+  missing.push(sdk);
+  console.log(`not run ${sdk}: ${problem}`);
+}
 
 // A failed or interrupted run must not leave the mount or the service behind.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 await mountAgentUnderTest();
 const serviceUrl = await startItkService();
 const failed: string[] = [];
-for (const scenario of scenarios) {
+const runnable = scenarios.filter(({ sdks }) => !missing.some((sdk) => sdks.includes(sdk)));
+for (const scenario of runnable) {
   const problem = await runScenario(serviceUrl, scenario);
   console.log(
     `${problem === undefined ? "passed" : "FAILED"}  ${scenario.name}${problem ? `: ${problem}` : ""}`,
   );
   if (problem !== undefined) failed.push(scenario.name);
 }
-console.log(`${scenarios.length - failed.length} of ${scenarios.length} scenarios passed`);
+console.log(`${runnable.length - failed.length} of ${runnable.length} scenarios passed`);
 process.exit(failed.length === 0 ? 0 : 1);
 
 /**
  * Installs the exact versions of the kit's lock file. `uv sync` would download them from the private registry
  * of the lock file.
  */
-async function installPythonPackages(folder: string): Promise<void> {
+async function installPythonPackages(folder: string): Promise<undefined> {
   if (existsSync(join(kitFolder, folder, ".venv/installed"))) return;
   console.log(`installing the Python packages of ${folder} …`);
   const requirements = join(kitFolder, folder, ".venv/requirements.txt");
@@ -75,14 +86,24 @@ async function installPythonPackages(folder: string): Promise<void> {
 }
 
 async function runProgram(program: string, args: readonly string[], folder: string): Promise<void> {
+  const problem = await findProblem(program, args, folder);
+  if (problem !== undefined) exitWithError(problem);
+}
+
+/** Runs a program of the kit, and resolves with the problem if it failed. */
+async function findProblem(
+  program: string,
+  args: readonly string[],
+  folder: string,
+): Promise<string | undefined> {
   const cwd = join(kitFolder, folder);
   const problem = await new Promise<string | undefined>((done) => {
     spawn(program, args, { cwd, stdio: ["ignore", "ignore", "inherit"] })
       .once("error", (error) => done(error.message))
       .once("exit", (code) => done(code === 0 ? undefined : `exit code ${code}`));
   });
-  if (problem !== undefined)
-    exitWithError(`\`${program} ${args.join(" ")}\` failed in ${cwd} (${problem}). See its output above.`);
+  if (problem === undefined) return undefined;
+  return `\`${program} ${args.join(" ")}\` failed in ${cwd} (${problem}). See its output above.`;
 }
 
 /**

@@ -12,13 +12,41 @@ export interface ItkScenario {
 
 const ITK_TRANSPORTS = ["jsonrpc", "grpc", "http_json"];
 
-/** The reference agents of the ITK that need only Python and Go, and the transports that each supports. */
-const ITK_PEERS: readonly { readonly sdk: string; readonly transports: readonly string[] }[] = [
-  { sdk: "python_v10", transports: ITK_TRANSPORTS },
-  { sdk: "go_v10", transports: ITK_TRANSPORTS },
-  { sdk: "python_v03", transports: ITK_TRANSPORTS },
+/** A reference agent of the ITK, and the transports that it supports. */
+interface ItkPeer {
+  readonly sdk: string;
+  /** Folder of the agent in the kit. */
+  readonly folder: string;
+  readonly transports: readonly string[];
+  /** Command that builds the agent. Python agents have their packages instead. */
+  readonly build?: readonly [program: string, ...args: string[]];
+}
+
+const GO_BUILD = ["go", "build", "-o", "/dev/null", "."] as const;
+// The agents run without their development dependencies, which generate the committed code.
+const NPM_INSTALL = ["npm", "install", "--omit=dev", "--no-audit", "--no-fund", "--silent"] as const;
+
+export const ITK_PEERS: readonly ItkPeer[] = [
+  { sdk: "python_v10", folder: "agents/python/v10", transports: ITK_TRANSPORTS },
+  { sdk: "go_v10", folder: "agents/go/v10", transports: ITK_TRANSPORTS, build: GO_BUILD },
+  { sdk: "ts_v10", folder: "agents/ts/v10", transports: ITK_TRANSPORTS, build: NPM_INSTALL },
+  {
+    sdk: "java_v10",
+    folder: "agents/java/v10",
+    transports: ITK_TRANSPORTS,
+    build: ["mvn", "-q", "-B", "package", "-DskipTests"],
+  },
+  // The agent in Rust serves no HTTP+JSON.
+  {
+    sdk: "rust_v10",
+    folder: "agents/rust/v10",
+    transports: ["jsonrpc", "grpc"],
+    build: ["cargo", "build", "--release"],
+  },
+  { sdk: "python_v03", folder: "agents/python/v03", transports: ITK_TRANSPORTS },
   // The Go SDK for 0.3 has no HTTP+JSON transport.
-  { sdk: "go_v03", transports: ["jsonrpc", "grpc"] },
+  { sdk: "go_v03", folder: "agents/go/v03", transports: ["jsonrpc", "grpc"], build: GO_BUILD },
+  { sdk: "ts_v03", folder: "agents/ts/v03", transports: ITK_TRANSPORTS, build: NPM_INSTALL },
 ];
 
 const ITK_BEHAVIORS: readonly Pick<ItkScenario, "behavior" | "streaming">[] = [

@@ -150,6 +150,31 @@ describe("each defect of A2A 0.3 fails its rule", () => {
   });
 });
 
+describe("an error as the first event of a stream", () => {
+  it.each([
+    ["jsonrpc", "passed"],
+    ["rest", "failed"],
+  ] as const)(
+    "on %s has %s the rule, because HTTP+JSON maps errors to statuses",
+    async (binding, outcome) => {
+      const proxy = await startBreakingProxy(servers[0]?.url ?? "", {
+        changeResponse: (response, { path, body }) =>
+          /subscribe/i.test(path + body)
+            ? { status: 200, contentType: "text/event-stream", body: `data: ${response.body}\n\n` }
+            : response,
+      });
+      try {
+        const only = ["ANY-SUBSCRIBE-MISSING"];
+        const options = { url: proxy.url, corpus, message: "Hello", only, bindings: [binding] };
+        const [report] = await judgeConformance(options);
+        expect(report?.results).toMatchObject([{ outcome }]);
+      } finally {
+        proxy.close();
+      }
+    },
+  );
+});
+
 describe("a server that accepts each request", () => {
   it("receives no more than six messages on a binding", async () => {
     let count = 0;

@@ -1,10 +1,17 @@
 import { connect, type A2AClient, type ClientBindingName } from "../../../client/index.ts";
 import { A2AError, type Message, type SendMessageConfiguration } from "../../../protocol/index.ts";
 import type { Binding, JsonMap } from "./corpus.ts";
-import { createJsonRpcTransport, StreamedError } from "./http-transport.ts";
+import { createJsonRpcTransport } from "./http-transport.ts";
 import type { ServerUnderTest } from "./run-suite.ts";
 import { NotVerified, type TestContext } from "./test-run.ts";
-import { ResponseError, type CallOptions, type Reply, type Transport } from "./transport.ts";
+import {
+  ResponseError,
+  StreamedError,
+  toStreamReply,
+  type CallOptions,
+  type Reply,
+  type Transport,
+} from "./transport.ts";
 import { BINDING_NAMES, nameReason, OLDER_VERSION, type ObservedError } from "./wire-tables.ts";
 
 const TIME_LIMIT_MS = 30_000;
@@ -72,8 +79,7 @@ function createClientTransport(client: A2AClient): Transport {
       try {
         const pending = call(params as unknown as Params, { signal });
         if (!(Symbol.asyncIterator in pending)) return { ...base, body: await pending };
-        const events = pending[Symbol.asyncIterator]();
-        return { ...base, body: undefined, events: continueStream(await events.next(), events) };
+        return await toStreamReply(base, readEvents(pending));
       } catch (error) {
         return toReply(error, signal);
       }
@@ -82,17 +88,12 @@ function createClientTransport(client: A2AClient): Transport {
   };
 }
 
-async function* continueStream(
-  first: IteratorResult<unknown>,
-  events: AsyncIterator<unknown>,
-): AsyncIterable<unknown> {
+async function* readEvents(stream: AsyncIterable<unknown>): AsyncIterable<unknown> {
   try {
-    for (let item = first; !item.done; item = await events.next()) yield item.value;
+    yield* stream;
   } catch (failure) {
     const { error } = toReply(failure);
     throw error ? new StreamedError(error) : failure;
-  } finally {
-    await events.return?.();
   }
 }
 

@@ -1,10 +1,10 @@
 import { parseGrpcAddress } from "../../../client/index.ts";
 import { findGrpcStatus, GRPC_SERVICE_V1, GrpcChannel, type GrpcMethod } from "../../../wire/grpc/index.ts";
 import type { JsonMap } from "./corpus.ts";
-import { StreamedError } from "./http-transport.ts";
 import {
   MAX_RESPONSE_BYTES,
   ResponseError,
+  StreamedError,
   type CallOptions,
   type Reply,
   type Transport,

@@ -5,6 +5,8 @@ import { MISSING, readPath } from "./expressions.ts";
 import {
   MAX_RESPONSE_BYTES,
   ResponseError,
+  StreamedError,
+  toStreamReply,
   type CallOptions,
   type Reply,
   type Transport,
@@ -115,7 +117,8 @@ export function createRestTransport(url: string): Transport {
 }
 
 function readRestError(status: number, body: unknown): ObservedError | undefined {
-  if (status < 400) return undefined;
+  // An error can also be an event of a stream.
+  if (status < 400 && readPath(body, "error.code") === MISSING) return undefined;
   const details = readPath(body, "error.details");
   return {
     error_type: nameErrorByReason(details, "http", status),
@@ -153,7 +156,7 @@ async function readReply(
 ): Promise<Reply> {
   const base = { status: response.status, headers: toHeaders(response) };
   if (isStream && isEventStream(response))
-    return { ...base, body: undefined, events: unwrapEvents(readServerSentEvents(response), unwrap) };
+    return await toStreamReply(base, unwrapEvents(readServerSentEvents(response), unwrap));
   const text = await response.text();
   const json = parseJsonOrUndefined(text);
   // A successful request to delete something needs no body.
@@ -173,16 +176,6 @@ async function* unwrapEvents(
     const { body, error } = unwrap(event);
     if (error) throw new StreamedError(error);
     yield body;
-  }
-}
-
-/** An error that a server sends as an event of a stream. */
-export class StreamedError extends ResponseError {
-  readonly error: ObservedError;
-
-  constructor(error: ObservedError) {
-    super(`The stream contains the error ${error.error_type}: ${String(error.message)}`);
-    this.error = error;
   }
 }
 

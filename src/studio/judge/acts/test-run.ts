@@ -1,8 +1,14 @@
 import type { Mismatch } from "./assertions.ts";
 import type { Binding, JsonMap } from "./corpus.ts";
 import type { Scope } from "./expressions.ts";
-import { fetchAgentCard, StreamedError } from "./http-transport.ts";
-import { createRequestHeaders, type CallOptions, type Reply, type Transport } from "./transport.ts";
+import { fetchAgentCard } from "./http-transport.ts";
+import {
+  createRequestHeaders,
+  StreamedError,
+  type CallOptions,
+  type Reply,
+  type Transport,
+} from "./transport.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 import { CARD_PATH, OPERATIONS, type ObservedError } from "./wire-tables.ts";
 

@@ -9,6 +9,8 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly error?: ObservedError | undefined;
+  /** Whether the error is the first event of a stream with the status of a success. */
+  readonly isErrorStreamed?: true;
   /** Events of a stream as JSON. The server may fail while the events are read. */
   readonly events?: AsyncIterable<unknown> | undefined;
 }
@@ -41,4 +43,34 @@ export function createRequestHeaders(specVersion: string, token?: string | null)
     "A2A-Version": specVersion,
     ...(token === undefined || token === null ? {} : { Authorization: `Bearer ${token}` }),
   };
+}
+
+/** An error that a server sends as an event of a stream. */
+export class StreamedError extends ResponseError {
+  readonly error: ObservedError;
+
+  constructor(error: ObservedError) {
+    super(`The stream contains the error ${error.error_type}: ${String(error.message)}`);
+    this.error = error;
+  }
+}
+
+/** Reads the first event of a stream, so that an error instead of it is the error of the reply. */
+export async function toStreamReply(
+  base: Pick<Reply, "status" | "headers">,
+  stream: AsyncIterable<unknown>,
+): Promise<Reply> {
+  const iterator = stream[Symbol.asyncIterator]();
+  const first = await iterator.next().catch((failure: unknown) => failure as Error);
+  if (first instanceof StreamedError)
+    return { ...base, body: undefined, error: first.error, isErrorStreamed: true };
+  const events = (async function* continueStream() {
+    try {
+      if (first instanceof Error) throw first;
+      for (let item = first; !item.done; item = await iterator.next()) yield item.value;
+    } finally {
+      await iterator.return?.();
+    }
+  })();
+  return { ...base, body: undefined, events };
 }

@@ -145,6 +145,8 @@ export function nameErrorByReason(
 /** Names an error that the client of the library reports. */
 export function nameReason(reason: string): string {
   if (reason === "INVALID_PARAMS") return "InvalidParamsError";
+  // HTTP+JSON of 0.3 has only the status 404.
+  if (reason === "NOT_FOUND") return "TaskNotFoundError";
   return Object.entries(ERRORS).find(([, known]) => known.reason === reason)?.[0] ?? reason;
 }
 

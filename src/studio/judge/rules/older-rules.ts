@@ -14,18 +14,25 @@ const OLDER_SECTIONS: Readonly<Record<string, string>> = {
   "ANY-SEND-ROLE": "6.4",
   "ANY-GET-SAME": "7.3",
   "ANY-SEND-MISSING-TASK": "8.2",
-  "ANY-CANCEL-TERMINAL": "7.4",
+  "ANY-CANCEL-TERMINAL": "8.2",
   "ANY-STREAM-SHAPE": "7.2",
   "ANY-STREAM-END": "7.2",
   "ANY-STREAM-ORDER": "7.2",
   "ANY-STREAM-STORED": "7.2",
 };
 
+/** Servers should use the errors of section 8.2. */
+function toOlderLevel(section: string): Pick<Rule, "section" | "level"> {
+  return { section, level: section === "8.2" ? "should" : "must" };
+}
+
 /** A2A 0.3 leaves most of the behavior under faults undefined. Without the wire format of 1.0, some rules are left. */
 export function toOlderRule(rule: Rule): Rule[] {
   if (rule.isNewer) return [];
   return [
-    rule.id.includes("CANCEL") ? { ...rule, section: "7.4" } : { ...rule, section: undefined, level: "may" },
+    rule.id.startsWith("RES-CANCEL")
+      ? { ...rule, section: "7.4" }
+      : { ...rule, section: undefined, level: "may" },
   ];
 }
 
@@ -46,7 +53,9 @@ export const OLDER_RULES: readonly Rule[] = [
   }),
   ...[...OPERATION_RULES, ...STREAM_RULES].flatMap((rule): Rule[] => {
     const section = OLDER_SECTIONS[rule.id];
-    return section === undefined ? [] : [{ ...rule, section, id: rule.id.replace("ANY", "V03") }];
+    return section === undefined
+      ? []
+      : [{ ...rule, ...toOlderLevel(section), id: rule.id.replace("ANY", "V03") }];
   }),
   ...defineRules({
     async "V03-TASK-MISSING"({ expectError }) {

@@ -80,7 +80,7 @@ export const OPERATION_RULES: readonly Rule[] = defineRules({
   },
   async "ANY-SEND-UNKNOWN-MEMBER"({ createMessage, call }) {
     // The task does not exist, so that the message starts no work.
-    const message = createMessage({ taskId: UNKNOWN_TASK, colloquyJudge: { unknown: true } });
+    const message = createMessage({ taskId: crypto.randomUUID(), colloquyJudge: { unknown: true } });
     const { error } = await call("send_message", message);
     if (error && error.error_type !== MISSING_TASK_ERROR) fail(`The server returned ${formatError(error)}`);
   },
@@ -134,7 +134,9 @@ export const OPERATION_RULES: readonly Rule[] = defineRules({
     await expectError("send_message", createMessage({ taskId: id }), "UnsupportedOperationError");
   },
   async "ANY-SEND-MISSING-TASK"({ createMessage, expectError }) {
-    await expectError("send_message", createMessage({ taskId: UNKNOWN_TASK }), MISSING_TASK_ERROR);
+    // A server that creates the task must not affect the rules of UNKNOWN_TASK.
+    const message = createMessage({ taskId: crypto.randomUUID() });
+    await expectError("send_message", message, MISSING_TASK_ERROR);
   },
   async "ANY-SEND-CONTEXT-MISMATCH"({ sampleTask, createMessage, call }) {
     const { id } = await sampleTask();

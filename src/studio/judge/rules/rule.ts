@@ -211,10 +211,10 @@ export function createProbe(run: TestRun, card: JsonMap, shared: SharedSamples):
       return reply.body;
     },
     expectError: async (operation, params, ...names) => {
-      const { error, events } = await probe.call(operation, params);
-      // Some servers report the error as the first event of a stream.
-      const problem = events ? (await collectEvents({ events } as Reply, 1)).problem : undefined;
-      if (!error && problem !== undefined) fail(`The error is part of a stream: ${problem}`);
+      const { error, isErrorStreamed } = await probe.call(operation, params);
+      // The status of HTTP+JSON is that of the error (A2A §11.6).
+      if (isErrorStreamed && probe.binding === "rest")
+        fail(`A stream with the status 200 contains the error ${error?.error_type}.`);
       if (!error) fail(`The server accepted the request instead of returning ${names.join(" or ")}.`);
       if (!names.includes(error.error_type))
         fail(`The server returned ${formatError(error)}, not ${names[0]}`);
