@@ -490,12 +490,17 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
     // If the store has refused the start of a turn, this node has no lease. A release could release the lease of the next
     // turn, which has the same epoch.
     const mayHoldLease = cause instanceof Error || this.isRunningInStore;
-    if (mayHoldLease && !this.#context.submitsTurn) void this.#releaseLeaseAfterAgentEnd();
+    if (!mayHoldLease || this.#context.submitsTurn) return;
+    void this.#releaseLeaseAfterAgentEnd();
+    // An append without an outcome may not have incremented the epoch, and then has not ended the turn.
+    if (append?.incrementsEpoch && this.isRunningInStore) void this.#releaseLeaseAfterAgentEnd(append.epoch);
   }
 
   /** Releases the lease once the agent has stopped, so that a recovered turn does not overlap with its agent. */
-  #releaseLeaseAfterAgentEnd(): Promise<void> {
-    return this.#callAfterAgentEnd(() => this.#context.releaseLease(this.lease));
+  #releaseLeaseAfterAgentEnd(epoch?: number): Promise<void> {
+    return this.#callAfterAgentEnd(() =>
+      this.#context.releaseLease({ ...this.lease, epoch: epoch ?? this.#epoch }),
+    );
   }
 
   /** Calls `callback` once the agent has stopped, or has ignored the signal to stop for `cancelGraceMs`. */

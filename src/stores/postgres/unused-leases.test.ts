@@ -178,4 +178,49 @@ describe.skipIf(reason)("a lease that no agent of its node uses", () => {
     expect(getText(recovered.run.message.parts)).toBe("one");
     recovered.end();
   });
+
+  it("is released after the append that would have ended it has no outcome [E17, E21]", async () => {
+    const [store] = stores as [PostgresStore, PostgresStore];
+    const commit = store.commit.bind(store);
+    const gate = new Deferred();
+    let failures = 0;
+    store.commit = async (batch) => {
+      if (batch.some(({ events }) => events.some(({ event }) => "artifactUpdate" in event)))
+        await gate.promise;
+      const isEnd = batch.some((append) => append.queueChange && append.hasRunningTurn === false);
+      if (!isEnd) return await commit(batch);
+      failures++;
+      throw new Error("The connection was lost.");
+    };
+    const node = await createNode(store, "queue");
+    const configuration = { returnImmediately: true };
+    const first = await node.engine.sendMessage(
+      createTestSendMessageRequest("one", { configuration }),
+      alice,
+    );
+    const { id: taskId } = getTestResponseTask(first);
+    const run = await node.agent.waitForRun(0);
+    // The next append contains the queued message and the end of the turn.
+    run.emit(createTestChunkEvent("a", false));
+    const second = node.engine.sendMessage(
+      createTestSendMessageRequest("two", { taskId, configuration }),
+      alice,
+    );
+    await expect.poll(() => node.engine.waitingTurnCounts.task).toBe(1);
+    run.emit(inputRequiredTestEvent);
+    await expect.poll(() => run.pulledCount).toBe(2);
+    gate.resolve();
+    const failure = second.catch((error: unknown) => error);
+    await expect
+      .poll(() => {
+        node.clock.advance(100);
+        return node.agent.runs.length;
+      })
+      .toBe(2);
+    expect(await failure).toBeInstanceOf(Error);
+    expect(failures).toBeGreaterThan(1);
+    const recovered = await node.agent.waitForRun(1);
+    expect(getText(recovered.run.message.parts)).toBe("one");
+    recovered.end();
+  });
 });
