@@ -9,8 +9,10 @@ export function getInvocationCommand(
   env: Record<string, string | undefined> = process.env,
 ): string {
   if (env["npm_command"] === "exec") return "npx colloquy";
-  // In a clone, npm scripts run on the bundled Node version, because the host's version may be too old.
-  if (env["npm_lifecycle_event"] !== undefined) return "npm run -s colloquy --";
+  // In a clone, npm scripts run on the bundled Node version, because the host's version may be too old. The scripts of
+  // other projects find the installed command.
+  if (env["npm_lifecycle_event"] !== undefined)
+    return env["npm_package_name"] === "colloquy" ? "npm run -s colloquy --" : "npx colloquy";
   const script = argv[1] ?? "colloquy";
   const name = basename(script);
   return name === "colloquy" || name === "a2a-colloquy" ? name : `node ${relative(process.cwd(), script)}`;
