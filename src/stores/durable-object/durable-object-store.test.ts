@@ -45,6 +45,9 @@ describe("a store in a Durable Object", () => {
     await expect(openStore(storage)).rejects.toThrow(
       "The storage of this Durable Object was written by a version of Colloquy before the first release, which no later version can read. To start with an empty store, call ctx.storage.deleteAll().",
     );
+    const { storage: withoutTimes } = await openStore();
+    withoutTimes.sql.exec("ALTER TABLE log DROP COLUMN committed_at");
+    await expect(openStore(withoutTimes)).rejects.toThrow("before the first release");
     const { storage: newer } = await openStore();
     newer.sql.exec("UPDATE colloquy_schema_version SET version = 99");
     await expect(openStore(newer)).rejects.toThrow("written by a newer version of Colloquy (schema 99");

@@ -217,8 +217,10 @@ const CREATE_VERSION_TABLE_SQL = `
 /** Creates or migrates the tables. Call the function within a transaction. */
 function migrateDurableObjectSchema(db: SqlDatabase): void {
   const name = "The storage of this Durable Object";
-  // Versions of Colloquy before the first release wrote their version to this table.
-  if (db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'colloquy_schema'").get())
+  // Versions of Colloquy before the first release wrote their version to another table, or no time of a commit.
+  const findUnreleased = `SELECT 1 FROM sqlite_master
+    WHERE name = 'colloquy_schema' OR (type = 'table' AND name = 'log' AND sql NOT LIKE '%committed_at%')`;
+  if (db.prepare(findUnreleased).get())
     throw createUnreleasedSchemaError(name, "call ctx.storage.deleteAll()");
   db.exec(CREATE_VERSION_TABLE_SQL);
   const row = db.prepare("SELECT version FROM colloquy_schema_version").get();

@@ -97,6 +97,18 @@ describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
     await runTestSql(url, `DROP ROLE ${user}`);
   });
 
+  it("is no schema of an earlier version for a user without privileges on its tables", async () => {
+    await openAndClose();
+    const user = `plain_${randomUUID().replaceAll("-", "")}`;
+    await runTestSql(url, `CREATE ROLE ${user} LOGIN; GRANT USAGE ON SCHEMA colloquy TO ${user}`);
+    const store = new PostgresStore(Object.assign(new URL(url), { username: user }).href);
+    try {
+      await expect(store.open()).rejects.toThrow("the user lacks a privilege");
+    } finally {
+      await runTestSql(url, `REVOKE USAGE ON SCHEMA colloquy FROM ${user}; DROP ROLE ${user}`);
+    }
+  });
+
   it("of a newer version of Colloquy is refused", async () => {
     await openAndClose();
     await runTestSql(url, "UPDATE colloquy.store_version SET version = 99");

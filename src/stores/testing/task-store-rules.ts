@@ -120,6 +120,18 @@ export const TASK_STORE_RULES: readonly TaskStoreRule[] = [
     },
   },
   {
+    title: "an event has the time of its append as a number, or no time",
+    async check(target) {
+      await storeFirst(target);
+      await store(target, append("t", 2, [chunk("t", "a"), chunk("t", "b")], { committedAt: 1 }));
+      const [one, ...others] = (await target.readEvents(ALICE, "t", 0, GENEROUS_LIMIT)).map(
+        ({ committedAt }) => committedAt,
+      );
+      if (one === undefined) return;
+      deepStrictEqual([one, ...others], [Date.parse(toTime(0)), Date.parse(toTime(0)), 1, 1]);
+    },
+  },
+  {
     title: "a read begins after a number, and ends at a number of events or of bytes",
     async check(target) {
       await storeFirst(target);

@@ -40,7 +40,9 @@ export async function* readLogLines(
 
 /** Returns the time of the commit, or the time of the status. Artifacts, the most frequent events, are not parsed. */
 function findCommitTime(logged: LogEvent): string | undefined {
-  if (logged.committedAt !== undefined) return new Date(logged.committedAt).toISOString();
+  // A store of the user can return anything, such as a text for a `bigint` of PostgreSQL.
+  const committedAt = new Date(logged.committedAt ?? Number.NaN);
+  if (!Number.isNaN(committedAt.getTime())) return committedAt.toISOString();
   if (logged.jsonText.startsWith('{"artifactUpdate"')) return undefined;
   const { event } = logged;
   if ("task" in event) return event.task.status.timestamp;

@@ -8,8 +8,9 @@ export const READ_SCHEMA_VERSION: PostgresStatement<readonly [], { readonly vers
   );
 
 /**
- * Finds out whether the database has a table of versions, of this or of an unreleased version, and reads the encoding of the database. `to_regclass` can
- * return a result from before the wait for another migration, because the function uses a cache.
+ * Finds out whether the database has a table of versions, of this or of an unreleased version, and reads the encoding of
+ * the database. `to_regclass` can return a result from before the wait for another migration, because the function uses
+ * a cache. `information_schema` hides the columns of tables on which the user has no privileges.
  */
 export const READ_DATABASE_STATE: PostgresStatement<
   readonly [],
@@ -27,12 +28,13 @@ export const READ_DATABASE_STATE: PostgresStatement<
     EXISTS (
       SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'colloquy' AND tablename = 'schema_version'
     ) OR (
-      EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'colloquy' AND tablename = 'log')
-      AND NOT EXISTS (
-        SELECT 1 FROM information_schema.columns
-        WHERE table_schema = 'colloquy' AND table_name = 'log' AND column_name = 'committed_at'
+      SELECT NOT EXISTS (
+        SELECT 1 FROM pg_catalog.pg_attribute
+        WHERE attrelid = log.oid AND attname = 'committed_at' AND NOT attisdropped
       )
-    ) AS has_unreleased_tables,
+      FROM pg_catalog.pg_class AS log JOIN pg_catalog.pg_namespace AS schema ON schema.oid = log.relnamespace
+      WHERE schema.nspname = 'colloquy' AND log.relname = 'log'
+    ) IS TRUE AS has_unreleased_tables,
     current_setting('server_encoding') AS encoding, pg_database_size(current_database()) AS bytes`,
 );
 
