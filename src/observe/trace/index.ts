@@ -49,6 +49,7 @@ export {
   type SequenceItem,
   type TrafficSequence,
 } from "./model/traffic-sequence.ts";
+export { TaskFamilyFilter } from "./model/task-family-filter.ts";
 export { findRequestIds, type RequestIds } from "./find-request-ids.ts";
 export { describeMark, describeTrafficLine, formatDuration } from "./views/describe-line.ts";
 export {

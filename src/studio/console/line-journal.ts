@@ -2,6 +2,7 @@ import {
   addModelLineUsage,
   type ModelLine,
   NO_USAGE,
+  TaskFamilyFilter,
   type TokenUsage,
   type TrafficLine,
 } from "../../observe/trace/index.ts";
@@ -20,6 +21,8 @@ export interface JournalEntry {
   readonly logSeq: number | undefined;
   /** The writer and the id of the call. Lines of the same call have the same key. */
   readonly callKey: string | undefined;
+  /** The task that the agent was working on when it made the request, or that started the turn. */
+  readonly parent: { readonly task_id: string } | undefined;
   /** The operation of the console to which the line belongs. */
   readonly operation: object | undefined;
 }
@@ -72,6 +75,7 @@ export class LineJournal {
       taskId: line.task_id,
       logSeq: line.log_seq,
       callKey: line.call === undefined ? undefined : `${line.writer} ${line.call}`,
+      parent: line.parent,
       operation,
     };
     this.#entries.push(entry);
@@ -89,14 +93,18 @@ export class LineJournal {
     for (let at = start; at < this.#entries.length; at++) yield this.#entries[at] as JournalEntry;
   }
 
-  /** Returns the lines of a task: lines with its id, and the other lines of the same calls. */
+  /**
+   * Returns the lines of a task: lines with its id, the other lines of the same calls, and the requests and model calls
+   * of the tasks that it started.
+   */
   listTaskLines(taskId: string): JournalEntry[] {
     const callKeys = new Set<string>();
     for (const entry of this.entriesAfter(0))
       if (entry.taskId === taskId && entry.callKey !== undefined) callKeys.add(entry.callKey);
+    const family = new TaskFamilyFilter(taskId);
     return [...this.entriesAfter(0)].filter(
       (entry) =>
-        entry.taskId === taskId ||
+        family.includes(entry) ||
         (entry.taskId === undefined && entry.callKey !== undefined && callKeys.has(entry.callKey)),
     );
   }
@@ -154,4 +162,5 @@ interface LineIds {
   readonly task_id?: string;
   readonly call?: string;
   readonly log_seq?: number;
+  readonly parent?: { readonly task_id: string };
 }

@@ -132,7 +132,9 @@ function foldRecordedTask(taskId: string, entries: readonly JournalEntry[]): Tas
     return decoded.type === "traffic" ? [decoded.line] : [];
   });
   const logged = lines.filter((line) => line.kind === "event").toSorted((a, b) => a.log_seq - b.log_seq);
-  const frames = lines.filter((line) => line.kind === "frame");
+  const frames = lines
+    .filter((line) => line.kind === "frame")
+    .filter(({ task_id = taskId }) => task_id === taskId);
   let task: Task | undefined;
   for (const { event } of logged.length > 0 ? logged : frames) {
     if (!isObject(event)) continue;

@@ -277,7 +277,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await page.getByText(/^\d chunks, \d/).waitFor();
     expect(await chunks.count()).toBeLessThan(3);
     expect(await page.locator("[data-testid=timeline] .entry-bar > span").count()).toBeGreaterThan(3);
-    await page.getByLabel("Every chunk").check();
+    await page.getByLabel("Every line").check();
     await expect.poll(() => chunks.count()).toBeGreaterThan(5);
     await page.close();
     await test.close();
@@ -303,6 +303,62 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     const question = page.getByRole("row", { name: /^question/ });
     await expect.poll(() => question.locator("td").allInnerTexts()).toContain("tides");
     expect((await question.innerText()).match(/tides/g)).toHaveLength(2);
+    await page.close();
+    await test.close();
+  });
+
+  it("shows in the timeline of a task which agents it called and for how long, and the cost of its tree", async () => {
+    const prices = decodeModelPrices({ currency: "USD", models: { "test-model": { input: 2, output: 10 } } });
+    const model = { kind: "model", model: "test-model", durationMs: 1 } as const;
+    const pricer = agent({ name: "pricer", description: "Prices" }, async function* ({ reportCall }) {
+      await setTimeout(1_100);
+      reportCall?.({ ...model, inputTokens: 1_000_000, outputTokens: 0 });
+      yield "5";
+    });
+    let url = "";
+    const planner = agent({ name: "planner", description: "Plans" }, async function* ({ reportCall }) {
+      reportCall?.({ ...model, inputTokens: 2_000_000, outputTokens: 0 });
+      yield (await (await connect(`${url}/a2a/pricer`)).send("How much?")).text;
+    });
+    const test = await ConsolePageTest.serve({ planner, pricer }, {}, { prices });
+    ({ url } = test);
+    const { page, errors } = await test.open(browser, "#/chat/planner");
+    await page.getByRole("textbox", { name: "Message" }).fill("Plan");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-testid=turn][data-status=ended]").waitFor();
+    await page.getByRole("link", { name: "Timeline" }).click();
+    const requests = page.locator("[data-testid=timeline] [data-kind=request]");
+    for (const isReload of [false, true]) {
+      if (isReload) await page.reload();
+      await expect
+        .poll(async () => (await requests.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ")))
+        .toEqual([
+          expect.stringMatching(/→ planner: SendStreamingMessage · 1\.\d\d s$/),
+          expect.stringMatching(/ planner → pricer: SendMessage · 1\.\d\d s$/),
+        ]);
+      expect(await page.locator(".task-title").innerText()).toMatch(
+        /2,000,000 \+ 0 tokens in 1 model call of this task, \$4\.00/,
+      );
+      expect(await page.locator(".task-title").innerText()).toMatch(
+        /3,000,000 \+ 0 tokens in 2 model calls with the tasks that it started, \$6\.00/,
+      );
+    }
+    await page.getByRole("tab", { name: "Wire" }).click();
+    await page.locator("#task-view").getByText("SendStreamingMessage").first().waitFor();
+    expect(await page.locator("#task-view").innerText()).not.toContain("Request not recorded");
+    expect(errors).toEqual([]);
+    await page.close();
+    await test.close();
+  });
+
+  it("says in Flow that the chosen task was not observed, instead of showing all traffic", async () => {
+    const test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const { page } = await test.open(browser, "#/flow");
+    await (await connect(test.url)).ask("tides");
+    await page.locator(".sequence .message").first().waitFor();
+    await page.evaluate(`location.hash = "#/flow/reporter/nope"`);
+    await page.getByText("No requests or model calls of this task were observed.").waitFor();
+    expect(await page.locator(".sequence .message").count()).toBe(0);
     await page.close();
     await test.close();
   });

@@ -14,7 +14,7 @@ export interface FlowAnalysis {
   readonly model: TrafficModel;
   /** Tasks that no other task started, newest first. */
   readonly roots: readonly TrafficTask[];
-  /** The chosen task, or `undefined` for all traffic. */
+  /** The chosen task, or `undefined` for all traffic and for an unknown task. */
   readonly task: TrafficTask | undefined;
   /** Keys of the chosen task and of the tasks that it started, or `undefined` for all traffic. */
   readonly taskKeys: ReadonlySet<string> | undefined;
@@ -28,15 +28,16 @@ export interface FlowAnalysis {
   readonly durationMs: number;
 }
 
-/** Chooses the part of the traffic that belongs to a task. An unknown or missing `taskId` chooses all traffic. */
+/** Chooses the part of the traffic that belongs to a task: all traffic without `taskId`, and none for an unknown task. */
 export function analyzeFlow(model: TrafficModel, taskId: string | undefined): FlowAnalysis {
   const roots = listRootTasks(model);
   const task = taskId === undefined ? undefined : model.findTask(taskId);
-  const taskKeys = task && new Set(listTaskFamily(model, task).map(({ key }) => key));
+  const taskKeys =
+    taskId === undefined ? undefined : new Set(task && listTaskFamily(model, task).map(({ key }) => key));
   const tasks = [...model.tasks.values()]
     .filter(({ key }) => taskKeys === undefined || taskKeys.has(key))
     .toSorted((a, b) => a.startMs - b.startMs);
-  const pathTask = task ?? roots[0];
+  const pathTask = taskId === undefined ? roots[0] : task;
   const periods = tasks.map(getTaskPeriod);
   const startMs = tasks[0]?.startMs ?? 0;
   const endMs = periods.reduce((latest, period) => Math.max(latest, period.endMs), startMs);

@@ -117,7 +117,7 @@ export function FlowScreen(): VNode {
       <section class="flow-main" aria-label="Drawing">
         <ViewTabs tabs={FLOW_VIEWS} selected={view} onSelect={openView} />
         <div id="picture" role="tabpanel" aria-labelledby={`tab-${view}`}>
-          {view === "sequence" && flow.exchanges.length === 0 && (
+          {view !== "path" && (view === "sequence" ? flow.exchanges : flow.tasks).length === 0 && (
             <Notice tone="idle" title={UNOBSERVED_TASK} />
           )}
           {view === "sequence" && <FlowSequence {...drawingProps} isFollowing={isFollowing} />}

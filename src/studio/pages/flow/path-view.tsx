@@ -35,7 +35,7 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
   const total = (path.at(-1)?.endMs ?? start) - start;
   return (
     <div class="path-view">
-      {pathTask && path.length === 0 && <Notice tone="idle" title={UNOBSERVED_TASK} />}
+      {(pathTask ?? taskKeys) && path.length === 0 && <Notice tone="idle" title={UNOBSERVED_TASK} />}
       {pathTask && path.length > 0 && (
         <section>
           <h2>

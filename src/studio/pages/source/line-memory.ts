@@ -7,6 +7,8 @@ import type {
 } from "../../console-api/index.ts";
 import type { AgentCard, Task, TaskState } from "../../../protocol/index.ts";
 import {
+  listTaskFamily,
+  type TimelineEntry,
   type TrafficAgent,
   type TrafficLine,
   TrafficModel,
@@ -31,9 +33,13 @@ export class LineMemory {
     for (const line of lines) this.#model.add(line);
   }
 
-  /** The lines of a task in the order of time. */
+  /** The lines of a task, and those of its requests to other agents, in the order of time. */
   listTaskLines(taskId: string): readonly TrafficLine[] {
-    const entries = this.#model.findTask(taskId)?.entries ?? [];
+    const task = this.#model.findTask(taskId);
+    const family = task === undefined ? [] : listTaskFamily(this.#model, task);
+    const entries = family
+      .flatMap((one) => (one === task ? one.entries : one.entries.filter(isNoEvent)))
+      .toSorted((a, b) => a.timeMs - b.timeMs);
     const writers = new Set(entries.map(({ line }) => line.writer));
     const writerLines = [...this.#model.writers.values()].flatMap(({ id, line }) =>
       line !== undefined && writers.has(id) ? [line] : [],
@@ -82,6 +88,10 @@ export class LineMemory {
       problems: [],
     };
   }
+}
+
+function isNoEvent({ line: { kind } }: TimelineEntry): boolean {
+  return kind !== "event" && kind !== "frame";
 }
 
 function matchesQuery(

@@ -10,7 +10,13 @@ import { FailureNotice } from "../parts/notice.tsx";
 import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { formatDateTime } from "../parts/time-format.ts";
 import { isTerminal, type Task, type TaskState } from "../../../protocol/index.ts";
-import { formatPrice, getTaskPeriod, type TrafficTask } from "../../../observe/trace/index.ts";
+import {
+  computeTotalUsage,
+  formatPrice,
+  getTaskPeriod,
+  type TokenUsage,
+  type TrafficTask,
+} from "../../../observe/trace/index.ts";
 import type { TaskRecord } from "./task-record.ts";
 import type { TaskActions } from "./use-task-actions.ts";
 
@@ -35,6 +41,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
     source.session.features.receivesPush && agent?.isOwn === false && agent.capabilities.pushNotifications;
   const contextId = task?.contextId ?? traffic?.contextId;
   const usage = traffic?.usage;
+  const treeUsage = traffic && computeTotalUsage(record.model, traffic);
   const pathOfTask = [agentId, taskId];
   return (
     <header class="task-header">
@@ -54,16 +61,15 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
           </span>
         )}
         {usage !== undefined && usage.calls > 0 && (
-          <span class="soft">
-            {formatCount(usage.inputTokens)} + {formatCount(usage.outputTokens)} tokens in{" "}
-            {pluralize(usage.calls, "model call")} of this task
-            {formatPrice(usage) !== "" && `, ${formatPrice(usage)}`}
-          </span>
+          <span class="soft">{formatUsage(usage, "of this task")}</span>
+        )}
+        {treeUsage !== undefined && treeUsage.calls > (usage?.calls ?? 0) && (
+          <span class="soft">{formatUsage(treeUsage, "with the tasks that it started")}</span>
         )}
       </div>
       <div class="actions">
         {PAGE_SENDS_REQUESTS && actions && !isTerminal(state) && <CancelButton actions={actions} />}
-        {PAGE_SENDS_REQUESTS && actions && (
+        {PAGE_SENDS_REQUESTS && actions && !isTerminal(state) && (
           <button type="button" onClick={() => actions.subscribe(record.history.lastSeq || undefined)}>
             Subscribe
           </button>
@@ -98,6 +104,12 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
       )}
     </header>
   );
+}
+
+function formatUsage(usage: TokenUsage, scope: string): string {
+  const tokens = `${formatCount(usage.inputTokens)} + ${formatCount(usage.outputTokens)} tokens`;
+  const price = formatPrice(usage);
+  return `${tokens} in ${pluralize(usage.calls, "model call")} ${scope}${price === "" ? "" : `, ${price}`}`;
 }
 
 function CancelButton({ actions }: { readonly actions: TaskActions }): VNode {

@@ -2,7 +2,12 @@ import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { type PageState, usePageState } from "../app/page-state.ts";
 import type { Task } from "../../../protocol/index.ts";
-import { type TrafficLine, TrafficModel, type TrafficTask } from "../../../observe/trace/index.ts";
+import {
+  TaskFamilyFilter,
+  type TrafficLine,
+  TrafficModel,
+  type TrafficTask,
+} from "../../../observe/trace/index.ts";
 import { createFrameScheduler } from "../parts/frame-scheduler.ts";
 import { TaskHistory } from "./task-history.ts";
 
@@ -45,6 +50,7 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
   const loading = signal<"loading" | "complete" | { readonly error: unknown }>("loading");
   const snapshot = signal<Task | undefined>(undefined);
   const stopped = new AbortController();
+  const family = new TaskFamilyFilter(taskId);
   let snapshotTimer: ReturnType<typeof setTimeout> | undefined;
 
   const scheduleRender = createFrameScheduler(() => {
@@ -52,7 +58,7 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
   });
   const findTask = (): TrafficTask | undefined => model.findTask(taskId);
   const addLines = (lines: readonly TrafficLine[]): void => {
-    const relevant = lines.filter((line) => isLineOfTask(line, taskId));
+    const relevant = lines.filter((line) => isShownLine(line, family));
     if (relevant.length === 0) return;
     for (const line of relevant) {
       model.add(line);
@@ -111,7 +117,7 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
       let waitingLines: (readonly TrafficLine[])[] | undefined = [];
       const stopWatching = page.subscribeToLines((lines) => {
         if (waitingLines === undefined) addLines(lines);
-        else waitingLines.push(lines.filter((line) => isLineOfTask(line, taskId)));
+        else waitingLines.push(lines);
       });
       const loadAndContinue = async (): Promise<void> => {
         await load();
@@ -129,10 +135,14 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
 }
 
 /** Lines without a task id are kept, because a request names its task only after the response. */
-function isLineOfTask(line: TrafficLine, taskId: string): boolean {
-  if (line.kind === "writer" || line.kind === "loss") return true;
-  if (line.kind === "agent") return false;
-  if (!("task_id" in line)) return false;
-  if (line.task_id !== undefined) return line.task_id === taskId;
-  return "call" in line;
+function isShownLine(line: TrafficLine, family: TaskFamilyFilter): boolean {
+  const { kind } = line;
+  if (kind === "writer" || kind === "loss") return true;
+  if (kind === "agent") return false;
+  const taskId = "task_id" in line ? line.task_id : undefined;
+  const callKey = "call" in line ? `${line.writer} ${line.call}` : undefined;
+  const parent = "parent" in line ? line.parent : undefined;
+  return (
+    family.includes({ kind, callKey, taskId, parent }) || (taskId === undefined && callKey !== undefined)
+  );
 }

@@ -13,6 +13,7 @@ import { EntryInspector } from "./entry-inspector.tsx";
 import { ReadersView } from "./readers-view.tsx";
 import { TaskHeader } from "./task-header.tsx";
 import { type TaskRecord, useTaskRecord } from "./task-record.ts";
+import { listTimelineEntries } from "./timeline-filter.ts";
 import { formatEntryKey, TimelineView } from "./timeline-view.tsx";
 import { type TaskActions, useTaskActions } from "./use-task-actions.ts";
 import { WireView } from "./wire-view.tsx";
@@ -62,7 +63,10 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
   const traffic = record.findTask();
   const latest = buildLatestTask(record);
   const entryKey = params["entry"];
-  const selected = entryKey && traffic?.entries.find((entry) => formatEntryKey(entry) === entryKey);
+  const selected =
+    entryKey &&
+    traffic &&
+    listTimelineEntries(record.model, traffic).find((entry) => formatEntryKey(entry) === entryKey);
   const copied = selected ? selected.line : latest;
 
   useCopyHotkeys(
@@ -185,6 +189,7 @@ function TimelinePanel(
     <div class="timeline-panel" data-inspecting={selected === undefined ? undefined : ""}>
       <div class="timeline-column">
         <TimelineView
+          model={record.model}
           task={traffic}
           version={version}
           selected={selected}

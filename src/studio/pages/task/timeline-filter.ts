@@ -1,5 +1,11 @@
 import { isObject } from "../../../protocol/index.ts";
-import type { TimelineEntry, TrafficLine, TrafficTask } from "../../../observe/trace/index.ts";
+import {
+  type TimelineEntry,
+  type TrafficCall,
+  type TrafficLine,
+  type TrafficModel,
+  type TrafficTask,
+} from "../../../observe/trace/index.ts";
 
 /** Groups of lines that the timeline shows or hides. */
 export const LINE_GROUPS = ["events", "requests", "frames", "work", "other"] as const;
@@ -47,13 +53,28 @@ export function chooseShownGroups(hasLog: boolean): ReadonlySet<LineGroup> {
   return new Set(LINE_GROUPS.filter((group) => group !== "frames" || !hasLog));
 }
 
+/** Lists the entries of a task, and the requests of its agent to other agents, in the order of time. */
+export function listTimelineEntries(model: TrafficModel, task: TrafficTask): readonly TimelineEntry[] {
+  const calls = model.listExchangesDuring(task.key).flatMap((exchange) => exchange.calls);
+  if (calls.length === 0) return task.entries;
+  return [...task.entries, ...calls.flatMap(listCallEntries)].toSorted((a, b) => a.timeMs - b.timeMs);
+}
+
+function listCallEntries({ request, response, end }: TrafficCall): TimelineEntry[] {
+  return [request, response, end].filter((entry) => entry !== undefined);
+}
+
 /**
  * Keeps the entries of the shown groups, and each entry that has a mark. An event that several observers recorded
  * appears once.
  */
-export function filterTimeline(task: TrafficTask, groups: ReadonlySet<LineGroup>): readonly TimelineEntry[] {
+export function filterTimeline(
+  model: TrafficModel,
+  task: TrafficTask,
+  groups: ReadonlySet<LineGroup>,
+): readonly TimelineEntry[] {
   const { marks } = task;
-  return task.entries.filter((entry) => {
+  return listTimelineEntries(model, task).filter((entry) => {
     if (marks.has(entry)) return true;
     const { line } = entry;
     return (
@@ -63,30 +84,53 @@ export function filterTimeline(task: TrafficTask, groups: ReadonlySet<LineGroup>
   });
 }
 
-/** A row of the timeline: an entry, or the chunks of an artifact that follow each other. */
+/** A row of the timeline: an entry, the chunks of an artifact that follow each other, or a request with its response. */
 export interface TimelineRow {
   /** The first entry. */
   readonly entry: TimelineEntry;
   readonly last: TimelineEntry;
-  readonly count: number;
+  /** All entries of the row, in the order of time. */
+  readonly entries: readonly TimelineEntry[];
 }
 
 /** Smallest number of chunks that become one row. */
 const MIN_FOLDED_CHUNKS = 3;
 
-/** Makes one row of the chunks that follow each other in an artifact. Entries with marks have their own rows. */
-export function foldChunks(task: TrafficTask, entries: readonly TimelineEntry[]): TimelineRow[] {
-  const rows: TimelineRow[] = [];
+/**
+ * Makes one row of the chunks that follow each other in an artifact, and one row of a request, its response, and the end
+ * of its stream, which a client and a server can both record. Entries with marks have their own rows.
+ */
+export function foldTimeline(
+  model: TrafficModel,
+  task: TrafficTask,
+  entries: readonly TimelineEntry[],
+): TimelineRow[] {
+  const groups = new Map<unknown, TimelineEntry[]>();
   for (let at = 0; at < entries.length;) {
     const entry = entries[at] as TimelineEntry;
-    const key = findChunkKey(task, entry);
+    const chunkKey = findChunkKey(task, entry);
     let end = at + 1;
-    if (key !== undefined) while (findChunkKey(task, entries[end]) === key) end++;
-    const next = end - at < MIN_FOLDED_CHUNKS ? at + 1 : end;
-    rows.push({ entry, last: entries[next - 1] as TimelineEntry, count: next - at });
-    at = next;
+    if (chunkKey !== undefined) while (findChunkKey(task, entries[end]) === chunkKey) end++;
+    if (end - at < MIN_FOLDED_CHUNKS) end = at + 1;
+    const key = findExchangeKey(model, task, entry) ?? entry;
+    const group = groups.get(key);
+    if (group) group.push(entry);
+    else groups.set(key, entries.slice(at, end));
+    at = end;
   }
-  return rows;
+  return [...groups.values()].map((group) => toTimelineRow(group));
+}
+
+export function toTimelineRow(entries: readonly TimelineEntry[]): TimelineRow {
+  return { entry: entries[0] as TimelineEntry, last: entries.at(-1) as TimelineEntry, entries };
+}
+
+function findExchangeKey(model: TrafficModel, task: TrafficTask, entry: TimelineEntry): string | undefined {
+  const { line } = entry;
+  const isPart = line.kind === "request" || line.kind === "response" || line.kind === "stream-end";
+  return isPart && !task.marks.has(entry)
+    ? model.findExchange(`${line.writer}/${line.call}`)?.key
+    : undefined;
 }
 
 /** Chunks with the same key can be one row. */

@@ -1,7 +1,12 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { toSingleLine } from "../../../cards/index.ts";
-import { hasKnownTime, type TimelineEntry, type TrafficTask } from "../../../observe/trace/index.ts";
+import {
+  hasKnownTime,
+  type TimelineEntry,
+  type TrafficModel,
+  type TrafficTask,
+} from "../../../observe/trace/index.ts";
 import { formatDuration } from "../cards/text-format.ts";
 import { formatClock } from "../parts/time-format.ts";
 import { useMediaQuery } from "../parts/use-media-query.ts";
@@ -13,17 +18,19 @@ import {
   filterTimeline,
   findLineGroup,
   findRowPeriod,
-  foldChunks,
+  foldTimeline,
   LINE_GROUP_TITLES,
   LINE_GROUPS,
   type LineGroup,
   type TimelineRow,
+  toTimelineRow,
 } from "./timeline-filter.ts";
 
 const ROW_HEIGHT = 30;
 const PHONE_ROW_HEIGHT = 50;
 
 interface TimelineViewProps {
+  readonly model: TrafficModel;
   readonly task: TrafficTask;
   /** Changes with the lines of the task, which grow in place. */
   readonly version: number;
@@ -36,6 +43,7 @@ interface TimelineViewProps {
 
 /** The lines of a task in the order of time, with marks for gaps, cuts, retries, and resumes. */
 export function TimelineView({
+  model,
   task,
   version,
   selected,
@@ -47,15 +55,15 @@ export function TimelineView({
   const [groups, setGroups] = useState<ReadonlySet<LineGroup>>(() => chooseShownGroups(hasLog));
   useEffect(() => setGroups(chooseShownGroups(hasLog)), [hasLog]);
   const marks = task.marks;
-  const entries = filterTimeline(task, groups);
+  const entries = filterTimeline(model, task, groups);
   const [isFolding, setIsFolding] = useState(true);
   const rows = isFolding
-    ? foldChunks(task, entries)
-    : entries.map((entry) => ({ entry, last: entry, count: 1 }));
+    ? foldTimeline(model, task, entries)
+    : entries.map((entry) => toTimelineRow([entry]));
   const period = { startMs: entries[0]?.timeMs ?? 0, endMs: entries.at(-1)?.timeMs ?? 0 };
   const isPhone = useMediaQuery("(max-width: 640px)");
 
-  const selectedIndex = selected === undefined ? -1 : findRowIndex(rows, entries, selected);
+  const selectedIndex = selected === undefined ? -1 : findRowIndex(rows, selected);
   const toggle = (group: LineGroup): void => {
     const next = new Set(groups);
     if (!next.delete(group)) next.add(group);
@@ -71,7 +79,7 @@ export function TimelineView({
           </label>
         ))}
         <label>
-          <input type="checkbox" checked={!isFolding} onChange={() => setIsFolding(!isFolding)} /> Every chunk
+          <input type="checkbox" checked={!isFolding} onChange={() => setIsFolding(!isFolding)} /> Every line
         </label>
         <span class="soft">
           {entries.length} of {task.entryCount} lines
@@ -117,12 +125,13 @@ function TimelineRowView(props: {
   readonly period: Period;
 }): VNode {
   const { row, task, period } = props;
-  const { entry, last, count } = row;
+  const { entry, last } = row;
   const { line, timeMs } = entry;
   const hasTime = hasKnownTime(line) && hasKnownTime(last.line);
-  const description = describeLine(line);
+  const description = describeRow(row);
   const marks = task.getMarks(entry);
-  const number = line.kind === "event" || line.kind === "frame" ? line.log_seq : undefined;
+  const isChunk = line.kind === "event" || line.kind === "frame";
+  const number = isChunk ? line.log_seq : undefined;
   return (
     <div
       class="timeline-row"
@@ -149,9 +158,10 @@ function TimelineRowView(props: {
           {describeMark(mark)}
         </span>
       ))}
-      {count > 1 && (
+      {isChunk && row.entries.length > 1 && (
         <span class="badge" data-tone="idle">
-          {count.toLocaleString("en")} chunks{hasTime && `, ${formatDuration(last.timeMs - timeMs)}`}
+          {row.entries.length.toLocaleString("en")} chunks
+          {hasTime && `, ${formatDuration(last.timeMs - timeMs)}`}
         </span>
       )}
       <bdi class="entry-text" data-tone={description.tone}>
@@ -159,6 +169,17 @@ function TimelineRowView(props: {
       </bdi>
     </div>
   );
+}
+
+/** Describes a row. A request includes its duration, and what went wrong. */
+function describeRow({ entry, last }: TimelineRow): ReturnType<typeof describeLine> {
+  const description = describeLine(entry.line);
+  if (entry.line.kind !== "request" || last === entry) return description;
+  const duration = `${description.text} · ${formatDuration(last.timeMs - entry.timeMs)}`;
+  const { text, tone } = describeLine(last.line);
+  return tone === undefined
+    ? { ...description, text: duration }
+    : { ...description, text: `${duration} · ${text}`, tone };
 }
 
 /** When a row happened, and how long it took, within the period of the timeline. */
@@ -191,13 +212,7 @@ export function formatEntryKey(entry: TimelineEntry | undefined): string {
 }
 
 /** Finds the row of an entry from the end, because users mostly look at the latest lines. */
-function findRowIndex(
-  rows: readonly TimelineRow[],
-  entries: readonly TimelineEntry[],
-  { line }: TimelineEntry,
-): number {
-  let first = entries.findLastIndex(
-    (entry) => entry.line.seq === line.seq && entry.line.writer === line.writer,
-  );
-  return first < 0 ? -1 : rows.findIndex(({ count }) => (first -= count) < 0);
+function findRowIndex(rows: readonly TimelineRow[], selected: TimelineEntry): number {
+  const key = formatEntryKey(selected);
+  return rows.findLastIndex(({ entries }) => entries.some((entry) => formatEntryKey(entry) === key));
 }
