@@ -402,6 +402,8 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
           },
           reply: { role: "model", parts: [{ text: "**Clear**" }] },
         });
+        const many = Array.from({ length: 1_000 }, () => ({ role: "user", content: "x" }));
+        reportCall?.({ kind: "model", model: "test-model", durationMs: 1, prompt: many });
         yield "Clear";
       },
     );
@@ -409,7 +411,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     const { page, errors } = await test.open(browser, "#/tasks");
     await (await connect(test.url)).ask("Weather in Seoul?");
     await page.locator("[data-testid=task-row]").first().click();
-    await page.locator("[data-testid=timeline] [data-kind=model]").click();
+    await page.locator("[data-testid=timeline] [data-kind=model]").first().click();
     const call = page.locator(".model-call");
     const facts = await call.locator("dl").innerText();
     expect(facts).toContain("1,200 (800 cached) + 34");
@@ -422,6 +424,11 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     expect(await messages.nth(0).innerText()).toContain("Answer in one <b>word</b>.");
     expect(await messages.nth(2).innerText()).toMatch(/Calls look_up[^]*Seoul/);
     await messages.nth(3).locator("strong", { hasText: "Clear" }).waitFor();
+    await page.locator("[data-testid=timeline] [data-kind=model]").nth(1).click();
+    await call.getByRole("button", { name: "950 more" }).click();
+    expect(await messages.count()).toBe(100);
+    await call.getByText("The record does not contain the reply.").waitFor();
+    await page.locator("[data-testid=timeline] [data-kind=model]").nth(0).click();
     await page.getByText("The line as JSON").click();
     await page.locator(".inspector .json-tree").last().waitFor();
     expect(errors).toEqual([]);

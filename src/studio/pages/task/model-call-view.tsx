@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { useMemo, useState } from "preact/hooks";
 import { addModelLineUsage, formatPrice, NO_USAGE, type ModelLine } from "../../../observe/trace/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { formatCount, formatDuration } from "../cards/text-format.ts";
@@ -10,8 +11,8 @@ import { listModelMessages, type ModelMessage, type ModelMessagePart } from "./m
 
 /** What a model saw, what it replied, and what the call cost. */
 export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {
-  const prompt = listModelMessages(line.prompt, "user");
-  const reply = listModelMessages(line.reply, "assistant");
+  const prompt = useMemo(() => listModelMessages(line.prompt, "user"), [line.prompt]);
+  const reply = useMemo(() => listModelMessages(line.reply, "assistant"), [line.reply]);
   const facts = [
     ["Model", line.provider === undefined ? line.model : `${line.model} (${line.provider})`],
     ["Tokens", formatTokens(line)],
@@ -37,12 +38,24 @@ export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {
         </p>
       )}
       <h3>Prompt</h3>
-      {prompt.length === 0 && <p class="soft">The record does not contain the prompt.</p>}
+      {prompt.length === 0 && <MissingContent name="prompt" isRecorded={line.prompt !== undefined} />}
       <Messages messages={prompt} />
       <h3>Reply</h3>
-      {reply.length === 0 && <p class="soft">No reply</p>}
+      {reply.length === 0 && <MissingContent name="reply" isRecorded={line.reply !== undefined} />}
       <Messages messages={reply} />
     </section>
+  );
+}
+
+function MissingContent({
+  name,
+  isRecorded,
+}: {
+  readonly name: string;
+  readonly isRecorded: boolean;
+}): VNode {
+  return (
+    <p class="soft">{isRecorded ? `The ${name} is empty.` : `The record does not contain the ${name}.`}</p>
   );
 }
 
@@ -58,22 +71,52 @@ function formatPart(tokens: number | undefined, part: number | undefined, name: 
   return `${tokens === undefined ? "unknown" : formatCount(tokens)}${part ? ` (${formatCount(part)} ${name})` : ""}`;
 }
 
+/** Number of messages, and of parts of a message, that the page renders at once. A prompt can have thousands. */
+const ITEMS_PER_STEP = 50;
+
 function Messages({ messages }: { readonly messages: readonly ModelMessage[] }): VNode {
+  const [limit, setLimit] = useState(ITEMS_PER_STEP);
   return (
-    <ol class="model-messages">
-      {messages.map(({ role, parts }, at) => (
-        <li key={at} data-role={role}>
-          <strong>
-            <AgentText text={role} />
-          </strong>
-          {parts.map((part, index) => (
-            <PartBoundary key={index}>
-              <MessagePart part={part} isReply={role === "assistant"} />
-            </PartBoundary>
-          ))}
-        </li>
+    <>
+      <ol class="model-messages">
+        {messages.slice(0, limit).map((message, at) => (
+          <MessageItem key={at} message={message} />
+        ))}
+      </ol>
+      <MoreButton count={messages.length - limit} onClick={() => setLimit(limit + ITEMS_PER_STEP)} />
+    </>
+  );
+}
+
+function MessageItem({ message: { role, parts } }: { readonly message: ModelMessage }): VNode {
+  const [limit, setLimit] = useState(ITEMS_PER_STEP);
+  return (
+    <li data-role={role}>
+      <strong>
+        <AgentText text={role} />
+      </strong>
+      {parts.slice(0, limit).map((part, index) => (
+        <PartBoundary key={index}>
+          <MessagePart part={part} isReply={role === "assistant"} />
+        </PartBoundary>
       ))}
-    </ol>
+      <MoreButton count={parts.length - limit} onClick={() => setLimit(limit + ITEMS_PER_STEP)} />
+    </li>
+  );
+}
+
+function MoreButton({
+  count,
+  onClick,
+}: {
+  readonly count: number;
+  readonly onClick: () => void;
+}): VNode | null {
+  if (count <= 0) return null;
+  return (
+    <button type="button" onClick={onClick}>
+      {formatCount(count)} more
+    </button>
   );
 }
 

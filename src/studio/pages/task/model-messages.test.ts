@@ -119,4 +119,22 @@ describe("the messages of a model call", () => {
     ]);
     expect(listModelMessages(undefined, "user")).toEqual([]);
   });
+
+  it("are read from records of strangers: names of built-in members, objects as names, deep nesting [E26]", () => {
+    for (const role of ["constructor", "__proto__", "toString"])
+      expect(listModelMessages([{ role, content: "Hi" }], "user")).toEqual([{ role, parts: [text("Hi")] }]);
+    const name = { toString: 1, valueOf: 1 };
+    expect(listModelMessages([{ functionCall: { name } }], "user")).toMatchObject([
+      { parts: [{ kind: "call", tool: "unknown", value: {} }] },
+    ]);
+    expect(
+      listModelMessages([{ role: "tool", tool_call_id: JSON.parse(nest(20_000)), content: "3" }], "user"),
+    ).toEqual([{ role: "tool", parts: [{ kind: "result", tool: "unknown", value: "3" }] }]);
+    const deep = JSON.parse(
+      `${'[{"role":"user"},{"input":'.repeat(20_000)}[]${"}]".repeat(20_000)}`,
+    ) as JsonValue;
+    expect(listModelMessages(deep, "user").length).toBeGreaterThan(1);
+  });
 });
+
+const nest = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);

@@ -17,12 +17,12 @@ export type ModelMessagePart =
 const LIST_NAMES = ["messages", "contents", "input"];
 /** Names of the system instruction beside the list. */
 const INSTRUCTION_NAMES = ["instruction", "instructions", "systemInstruction", "system"];
-const ROLES: Readonly<Record<string, string>> = {
-  human: "user",
-  ai: "assistant",
-  model: "assistant",
-  developer: "system",
-};
+const ROLES: ReadonlyMap<unknown, string> = new Map([
+  ["human", "user"],
+  ["ai", "assistant"],
+  ["model", "assistant"],
+  ["developer", "system"],
+]);
 
 /**
  * Returns the messages of a prompt or of a reply, whichever framework has recorded it. `role` is the role of content
@@ -31,7 +31,10 @@ const ROLES: Readonly<Record<string, string>> = {
 export function listModelMessages(value: JsonValue | undefined, role: "user" | "assistant"): ModelMessage[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) {
-    if (value.some(isMessage)) return value.flatMap((entry) => listModelMessages(entry, role));
+    if (value.some(isMessage))
+      return value.map((entry) =>
+        isObject(entry) ? toMessage(entry, role) : { role, parts: toParts(entry) },
+      );
     return value.length === 0 ? [] : [{ role, parts: value.flatMap(toParts) }];
   }
   if (!isObject(value)) return [{ role, parts: toParts(value) }];
@@ -57,7 +60,7 @@ function toMessage(value: JsonObject, defaultRole: string): ModelMessage {
   const { content, parts, text, tool_calls: calls } = value;
   const known = [content, parts, text, calls].filter((member) => member !== undefined && member !== null);
   return {
-    role: ROLES[role ?? ""] ?? role ?? defaultRole,
+    role: ROLES.get(role) ?? role ?? defaultRole,
     parts: known.length > 0 ? known.flatMap(toContentParts) : toParts(value),
   };
 }
