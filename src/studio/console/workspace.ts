@@ -49,6 +49,15 @@ export class Workspace {
       code,
       maxBodyLength: MAX_BODY_LENGTH,
     });
+    // No name or form tells that a header for a gateway is a secret. The client writes to the same writer object.
+    const write = this.record.write.bind(this.record);
+    this.record.write = (line, rawMembers) =>
+      write(
+        "headers" in line && line.headers
+          ? { ...line, headers: this.credentials.hideEnteredHeaders(line.headers) }
+          : line,
+        rawMembers,
+      );
     this.journal.append(this.record.header.trimEnd());
     this.record.subscribe((text) => {
       const operation = findCurrentOperation();

@@ -5,6 +5,9 @@ import { HEADERS_SCHEME, isStandardScheme } from "./sign-in-schemes.ts";
 
 /** The largest credential in characters, which exceeds every common token. */
 const MAX_VALUE_LENGTH = 16_384;
+/** Number of names above which the names of deleted headers are forgotten. */
+const MAX_HEADER_NAMES = 1_000;
+const REDACTED_VALUE = "***";
 
 /**
  * The credentials that the user of the console has entered, by agent and scheme. The store keeps the credentials only in
@@ -13,6 +16,8 @@ const MAX_VALUE_LENGTH = 16_384;
 export class AgentCredentialStore {
   readonly #byAgentId = new Map<string, Map<string, AgentCredentials>>();
   readonly #headersByAgentId = new Map<string, Headers>();
+  /** Names of all headers that the user has entered, also of deleted ones, which a running call can still send. */
+  readonly #headerNames = new Set<string>();
 
   /**
    * Stores the credentials of one scheme. Throws `INVALID_PARAMS` if the agent does not offer the scheme, or if a field
@@ -27,7 +32,11 @@ export class AgentCredentialStore {
     if (!scheme) throw createSchemeError(offered);
     if (scheme.kind === "headers") {
       const text = decodeFieldValues(scheme.fields, values).get("headers") ?? "";
-      this.#headersByAgentId.set(agentId, parseHeaders(text));
+      const headers = parseHeaders(text);
+      this.#headersByAgentId.set(agentId, headers);
+      if (this.#headerNames.size > MAX_HEADER_NAMES) this.#headerNames.clear();
+      for (const names of this.#headersByAgentId.values())
+        for (const header of names.keys()) this.#headerNames.add(header);
       return;
     }
     const credentials = toAgentCredentials(scheme, values);
@@ -51,6 +60,16 @@ export class AgentCredentialStore {
   getHeaders(agentId: string): Readonly<Record<string, string>> | undefined {
     const headers = this.#headersByAgentId.get(agentId);
     return headers && Object.fromEntries(headers);
+  }
+
+  /** Returns a copy of the headers of a request in which no value is one that the user has entered. */
+  hideEnteredHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [
+        name,
+        this.#headerNames.has(name.toLowerCase()) ? REDACTED_VALUE : value,
+      ]),
+    );
   }
 
   /** Returns the option `auth` of `connect`, or `undefined` if the store has no credentials of the agent. */
@@ -95,7 +114,10 @@ function toAgentCredentials(
 }
 
 /** Headers that a request needs as it is. */
-const FIXED_HEADERS = ["accept", "connection", "content-length", "content-type", "host", "transfer-encoding"];
+const FIXED_HEADERS =
+  "accept connection content-length content-type expect host keep-alive te trailer transfer-encoding upgrade".split(
+    " ",
+  );
 
 /** Parses one header per line. Throws `INVALID_PARAMS` for a line that is no header. The error never contains a value. */
 function parseHeaders(text: string): Headers {
