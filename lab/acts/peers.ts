@@ -2,7 +2,7 @@
  * Judges the servers of other projects with `colloquy conformance`, and prints the results as Markdown. It uses the
  * programs of lab/interop, and reports the peers that cannot be installed.
  *
- *   npm run lab -- acts peers [--only TEXT] [--json]
+ *   npm run lab -- acts peers [--only TEXT]
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,6 +11,7 @@ import { CORE_SCHEMA, load } from "js-yaml";
 import { serveWithOfficialSdk } from "../../src/client/a2a-js-server.fixture.ts";
 import { createServer } from "../../src/server/index.ts";
 import {
+  BINDINGS,
   count,
   formatBinding,
   judgeConformance,
@@ -90,9 +91,7 @@ const PEERS: readonly JudgedPeer[] = [
   })),
 ];
 
-const { values } = parseArgs({
-  options: { only: { type: "string", default: "" }, json: { type: "boolean", default: false } },
-});
+const { values } = parseArgs({ options: { only: { type: "string", default: "" } } });
 const corpus = await loadCorpus(
   (text) => load(text, { schema: CORE_SCHEMA }),
   pathToFileURL(join(repositoryRoot, "acts/suites/suite.acts.yaml")),
@@ -106,7 +105,7 @@ for (const { name, start, message, waitMessage, askMessage } of PEERS.filter(({ 
   log(name);
   const peer = await start();
   if (typeof peer === "string") {
-    rows.push(`| ${name} | not judged: ${peer} | |`);
+    rows.push(`| ${name} | not judged: ${peer} | | | |`);
     continue;
   }
   const options = { url: peer.url, corpus, webhooks, message };
@@ -119,20 +118,32 @@ for (const { name, start, message, waitMessage, askMessage } of PEERS.filter(({ 
     resilience: { waitMessage, askMessage },
   });
   await peer.close();
-  rows.push(`| ${name} | ${summarize(conformance)} | ${summarize(resilience)} |`);
+  const cells = [conformance, resilience].flatMap((reports) =>
+    ["1.0", "0.3"].map((version) => summarize(reports, version)),
+  );
+  rows.push(`| ${name} | ${cells.join(" | ")} |`);
   details.push(...listDetails(name, [...conformance, ...resilience]));
 }
 webhooks.close();
-console.log(["| Server | Conformance | Resilience |", "|---|---|---|", ...rows, "", ...details].join("\n"));
+console.log(
+  [
+    "| Server | Conformance, 1.0 | Conformance, 0.3 | Resilience, 1.0 | Resilience, 0.3 |",
+    "|---|---|---|---|---|",
+    ...rows,
+    "",
+    ...details,
+  ].join("\n"),
+);
 
-/** Formats the numbers of passed and failed tests of each binding. */
-function summarize(reports: readonly BindingReport[]): string {
-  return reports
-    .map((report) => {
-      const { passed, failed } = count(report.results);
-      return `${formatBinding(report)}: ${passed} passed, ${failed} failed`;
-    })
-    .join("<br>");
+/** Formats the numbers of passed and failed tests for JSON-RPC, HTTP+JSON, and gRPC. */
+function summarize(reports: readonly BindingReport[], version: string): string {
+  const cells = BINDINGS.map((binding) => {
+    const report = reports.find((one) => one.binding === binding && one.version === version);
+    if (!report) return "–";
+    const { passed, failed } = count(report.results);
+    return `${passed}/${failed}`;
+  });
+  return cells.every((cell) => cell === "–") ? "–" : cells.join(", ");
 }
 
 /** Lists the failures with their last exchange. A failure on several bindings appears once. */
