@@ -175,6 +175,24 @@ describe("an error as the first event of a stream", () => {
   );
 });
 
+describe("a server that requires credentials", () => {
+  it("fails no test without them, because nothing is verified", async () => {
+    const proxy = await startBreakingProxy(servers[0]?.url ?? "", {
+      changeResponse: (response, { path }) =>
+        path.includes("agent-card.json")
+          ? response
+          : { status: 401, contentType: "application/json", body: '{"error":"unauthorized"}' },
+    });
+    try {
+      const options = { url: proxy.url, corpus, message: "Hello", bindings: ["jsonrpc", "rest"] } as const;
+      expect(listIds(await judgeConformance(options))).toEqual([]);
+      expect(listIds(await judgeConformance({ ...options, allowsMore: true, resilience: {} }))).toEqual([]);
+    } finally {
+      proxy.close();
+    }
+  });
+});
+
 describe("a server that accepts each request", () => {
   it("receives no more than six messages on a binding", async () => {
     let count = 0;

@@ -159,9 +159,14 @@ async function readReply(
     return await toStreamReply(base, unwrapEvents(readServerSentEvents(response), unwrap));
   const text = await response.text();
   const json = parseJsonOrUndefined(text);
-  // A successful request to delete something needs no body.
-  if (json === undefined && (response.status >= 300 || text !== ""))
+  // A successful request to delete something needs no body, and gateways refuse requests with any body.
+  const isRefusal = base.status === 401 || base.status === 403;
+  if (json === undefined && !isRefusal && (response.status >= 300 || text !== ""))
     throw new ResponseError(`The response with HTTP ${response.status} is not JSON: ${text.slice(0, 100)}`);
+  if (isRefusal && readPath(json, "error.code") === MISSING) {
+    const error = { error_type: `HTTP ${base.status}`, message: text.slice(0, 200), details: [] };
+    return { ...base, body: undefined, error };
+  }
   const unwrapped = json === undefined ? {} : unwrap(json);
   if (isStream && !unwrapped.error)
     throw new ResponseError(`The stream has the content type ${base.headers["content-type"] ?? "(none)"}.`);

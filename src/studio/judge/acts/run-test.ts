@@ -90,7 +90,7 @@ const REPORTED_EXCHANGES = 3;
 
 /** Runs the checks of a test, and converts what they throw to an outcome. */
 export async function toOutcome(
-  run: Pick<TestRun, "exchanges">,
+  run: Pick<TestRun, "exchanges" | "isDenied">,
   work: () => Promise<void>,
 ): Promise<Outcome> {
   try {
@@ -102,6 +102,8 @@ export async function toOutcome(
     // An ExpressionError: the test refers to an undefined variable, and the server is not at fault.
     if (error instanceof NotVerified || error instanceof ExpressionError)
       return { outcome: "not verified", reason };
+    if (run.isDenied)
+      return { outcome: "not verified", reason: "The agent requires credentials: pass --bearer.", exchanges };
     if (error instanceof TestFailure || error instanceof ResponseError)
       return { outcome: "failed", reason, exchanges };
     if (isBrokenExchange(error))

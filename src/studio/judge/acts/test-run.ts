@@ -40,6 +40,8 @@ export interface TestRun {
   readonly webhookUrl: string | undefined;
   /** The requests of the test with their replies, as text. */
   readonly exchanges: string[];
+  /** Whether the server refused a request because the run has no credentials. Such a test proves nothing. */
+  isDenied?: boolean;
 }
 
 export class TestFailure extends Error {
@@ -100,14 +102,12 @@ export async function callOperation(
 }
 
 /** Adds a request and its reply to the exchanges of the test. Headers are left out, because they have credentials. */
-export async function recordExchange(
-  { exchanges }: TestRun,
-  request: string,
-  pending: Promise<Reply>,
-): Promise<Reply> {
-  const record = (reply: string): void => void exchanges.push(`${request} → ${reply}`);
+export async function recordExchange(run: TestRun, request: string, pending: Promise<Reply>): Promise<Reply> {
+  const record = (reply: string): void => void run.exchanges.push(`${request} → ${reply}`);
   try {
     const reply = await pending;
+    if ((reply.status === 401 || reply.status === 403) && run.context.token === undefined)
+      run.isDenied = true;
     const { status, error, body, events } = reply;
     const type = reply.headers["content-type"];
     const media = type === undefined ? "" : ` ${type}`;

@@ -15,6 +15,7 @@ import {
   recordExchange,
   type OperationCallOptions,
   type TestContext,
+  type TestRun,
 } from "../acts/test-run.ts";
 import { createRequestHeaders, type Reply } from "../acts/transport.ts";
 import { OLDER_VERSION, OPERATIONS } from "../acts/wire-tables.ts";
@@ -86,16 +87,17 @@ const DELIVERY_LIMIT_MS = 2_000;
 
 const readState = (value: unknown): unknown => readPath(value, "status.state");
 
-/** Runs work once for several rules. Each of the rules has the exchanges of the work. */
+/** Runs work once for several rules. Each of the rules has the exchanges of the work, and its lack of credentials. */
 function once<T>(work: (probe: Probe) => Promise<T>): (probe: Probe) => Promise<T> {
-  let shared: { exchanges: string[]; result: Promise<T> } | undefined;
+  let shared: { run: TestRun; result: Promise<T> } | undefined;
   return async (probe) => {
-    const { exchanges } = probe.run;
-    shared ??= { exchanges, result: work(probe) };
+    const { run } = probe;
+    shared ??= { run, result: work(probe) };
     try {
       return await shared.result;
     } finally {
-      if (shared.exchanges !== exchanges) exchanges.push(...shared.exchanges);
+      if (shared.run !== run) run.exchanges.push(...shared.run.exchanges);
+      if (shared.run.isDenied) run.isDenied = true;
     }
   };
 }
@@ -267,7 +269,9 @@ export function createResilienceRules(tools: ResilienceTools): {
 
   /** The sample of the rules that need an ended task, so that the agent receives no other message for them. */
   const takeSample = async (probe: Probe): Promise<Sample> => {
-    const { task } = await cutTask(probe);
+    const { task } = await cutTask(probe).catch((): never => {
+      throw new NotVerified("The task of the message is not available.");
+    });
     return { reply: { status: 200, headers: {}, body: { task } }, task };
   };
 
