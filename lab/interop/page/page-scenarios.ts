@@ -39,11 +39,37 @@ export class PageScenarios {
     yield await runScenario("follow-up", async () => {
       await this.#openChat();
       await this.#send("ask");
-      const answer = page.getByTestId("answer");
-      await answer.getByRole("textbox", { name: "Your answer" }).fill("blue");
-      await answer.getByRole("button", { name: "Send" }).click();
+      await this.#waitForState("INPUT_REQUIRED");
+      await page.reload();
+      await this.#waitForState("INPUT_REQUIRED");
+      await page.getByPlaceholder("Answer Obedient").waitFor();
+      await this.#send("blue");
       await this.#waitForState("COMPLETED");
       assert.equal(await this.#readAnswer(), "got blue");
+    });
+    yield await runScenario("files", async () => {
+      await this.#openChat();
+      await page.locator("input[type=file]").setInputFiles({
+        name: "hello.png",
+        mimeType: "image/png",
+        buffer: Buffer.from("hello"),
+      });
+      await this.#send("receive");
+      await this.#waitForState("COMPLETED");
+      // The JavaScript agents ignore files, so that only the task shows that the file has arrived.
+      await page.reload();
+      await this.#turn.locator("[data-role=user]").getByText("hello.png").waitFor();
+      await this.#save("files");
+    });
+    yield await runScenario("resume", async () => {
+      await this.#openChat();
+      await this.#send("wait");
+      await this.#turn.locator(".turn-status [data-state=TASK_STATE_WORKING]").waitFor();
+      await page.getByRole("button", { name: "Cut the connection" }).click();
+      await this.#turn.getByText("Connection cut").waitFor();
+      await this.#turn.locator(".turn-note[data-tone=good]").waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await this.#waitForState("CANCELED");
     });
     yield await runScenario("cancel", async () => {
       await this.#openChat();

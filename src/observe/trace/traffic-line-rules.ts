@@ -174,6 +174,7 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
     phase: required(isOneOf("begin", "end"), "begin or end"),
     attempt: OPTIONAL_COUNT,
     error: OPTIONAL_STRING,
+    stack: OPTIONAL_STRING,
     parent: OPTIONAL_PARENT,
   },
   model: {

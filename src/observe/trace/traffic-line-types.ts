@@ -188,6 +188,8 @@ export interface TurnLine extends TrafficLineBase, TrafficIds {
   readonly phase: "begin" | "end";
   readonly attempt?: number;
   readonly error?: string;
+  /** Stack of the error, with the stacks of its causes. */
+  readonly stack?: string;
   /** The task that called this agent, if the caller stated the task. */
   readonly parent?: { readonly agent?: string; readonly task_id: string };
 }

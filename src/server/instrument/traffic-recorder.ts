@@ -11,11 +11,17 @@ import {
   type LogEvent,
   type TaskState,
 } from "../../protocol/index.ts";
+import { describeThrownValue } from "../../observe/logging/index.ts";
 import { findRequestIds, findResultTask, type StreamEndLine } from "../../observe/trace/index.ts";
 import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import { getHttpAndGrpcErrorStatus } from "../../wire/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 import type { OperationEnd, OperationWatch, RefusedRequest, StartedOperation } from "./operation-watch.ts";
+
+function describeRunError(thrown: unknown): { error: string; stack?: string } {
+  const { message, stack } = describeThrownValue(thrown);
+  return { error: message, ...omitUndefined({ stack }) };
+}
 
 /** Larger results are recorded without their content, because their events are in the record. */
 const MAX_RESULT_SIZE = 65_536;
@@ -124,9 +130,7 @@ export class ServerTrafficRecorder {
         ...(parentTask && {
           parent: { task_id: parentTask.taskId, ...omitUndefined({ agent: parentTask.agent }) },
         }),
-        ...(error !== undefined && {
-          error: error instanceof Error ? error.message : JSON.stringify(error),
-        }),
+        ...(error !== undefined && describeRunError(error)),
       }),
     onAgentCall: ({ scope, taskId, call }) => this.#recordAgentCall(this.#getIds(scope, taskId), call),
     onPush: ({ scope, taskId, configId, seq, outcome, reason }) =>

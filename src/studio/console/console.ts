@@ -19,7 +19,7 @@ import {
 } from "./console-user.ts";
 import { PageSessions } from "./page-sessions.ts";
 import { PushReceiver } from "./push-receiver.ts";
-import { readEarlierLines } from "./earlier-lines.ts";
+import { readEarlierLines, removeStack } from "./earlier-lines.ts";
 import { loadRecordedAgents, type RecordedAgents } from "./recorded-agents.ts";
 import { ReloadNotices } from "./reload-notices.ts";
 import { RemoteAgentRegistry } from "./remote-agent-registry.ts";
@@ -115,7 +115,8 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   });
   const ownNames = new Map<string, string>();
   const serverLines = new ServerLines(name, version, { serverRecord, ownNames }, (lineText, owner) => {
-    const text = prices ? priceTrafficLineText(lineText, prices) : lineText;
+    const shownText = mode === "dev" ? lineText : removeStack(lineText);
+    const text = prices ? priceTrafficLineText(shownText, prices) : shownText;
     for (const { workspace, user } of workspaces.list()) {
       if (user && mayUserSeeLine(user, owner)) workspace.observe(text);
     }
@@ -152,7 +153,9 @@ export function createConsole(options: ConsoleOptions = {}): Console {
     const { workspace, remotes } = opened;
     opened.user = user;
     if (serverRecord && serverRecordFile !== undefined && user.seesUnownedLines)
-      await workspace.loadEarlierLines(() => readEarlierLines(serverRecord, serverRecordFile, prices));
+      await workspace.loadEarlierLines(() =>
+        readEarlierLines(serverRecord, serverRecordFile, prices, mode === "dev"),
+      );
     records ??= loadRecordedAgents(recordFiles, { prices, verifyWithTrustedKeys });
     const { server } = user;
     const loadedRecords = await records;

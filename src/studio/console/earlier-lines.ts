@@ -11,13 +11,24 @@ export async function* readEarlierLines(
   record: TrafficWriter,
   file: string,
   prices: ModelPrices | undefined,
+  hasStacks: boolean,
 ): AsyncGenerator<string, void, undefined> {
   await record.flush();
   const reads = new ConsoleReadFilter();
   for await (const decoded of readTrafficFile(file, { lastBytes: DEFAULT_JOURNAL_LENGTH })) {
     if (decoded.type !== "traffic" || reads.isConsoleRead(decoded.line)) continue;
-    yield JSON.stringify(toConsoleLine(prices ? priceTrafficLine(decoded.line, prices) : decoded.line));
+    const text = JSON.stringify(
+      toConsoleLine(prices ? priceTrafficLine(decoded.line, prices) : decoded.line),
+    );
+    yield hasStacks ? text : removeStack(text);
   }
+}
+
+/** Removes the stack of an error from a line, because it shows the paths of the server. */
+export function removeStack(text: string): string {
+  if (!text.includes('"stack":')) return text;
+  const { stack: _, ...line } = JSON.parse(text) as TrafficLine & { readonly stack?: string };
+  return line.kind === "turn" ? JSON.stringify(line) : text;
 }
 
 function toConsoleLine(line: TrafficLine): TrafficLine {

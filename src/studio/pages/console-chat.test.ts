@@ -161,6 +161,64 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.close();
   });
 
+  it("shows the stack and the cause of an error in colloquy dev, and to nobody else", async () => {
+    const broken = agent({ name: "broken", description: "Fails" }, async function* () {
+      yield "Before.";
+      throw new Error("The scale is empty.", { cause: new Error("No batteries.") });
+    });
+    for (const mode of ["dev", "serve"] as const) {
+      test = await ConsolePageTest.serve({ broken }, {}, { mode });
+      const { page } = await test.open(browser, "#/chat/broken");
+      await send(page, "Weigh");
+      await page.getByText("The agent threw an error: The scale is empty.").waitFor();
+      const stack = page.getByLabel("Stack of the error");
+      if (mode === "dev") {
+        await page.getByText("Stack and causes").click();
+        await expect
+          .poll(() => stack.innerText())
+          .toMatch(
+            /^Error: The scale is empty\.\n.*console-chat\.test\.ts[^]*\nCaused by: Error: No batteries\./,
+          );
+      }
+      await page.getByRole("link", { name: "Timeline" }).click();
+      await page.locator("[data-kind=turn]").filter({ hasText: "end: The scale is empty." }).click();
+      await page.locator(".inspector").waitFor();
+      expect((await page.locator(".inspector").innerText()).includes("No batteries")).toBe(mode === "dev");
+      await page.close();
+      await test.close();
+    }
+  });
+
+  it("leads from a model call to its prompt, and from the menu back to the conversation", async () => {
+    const [first, second] = ["first", "second"].map((name) =>
+      agent({ name, description: "Answers" }, async function* ({ text, reportCall }) {
+        const prompt = [
+          { role: "user", content: text },
+          { role: "tool", content: "42" },
+        ];
+        reportCall?.({ kind: "model", model: "test-model", durationMs: 1, prompt });
+        yield "Clear";
+      }),
+    );
+    test = await ConsolePageTest.serve({ first: first!, second: second! });
+    const { page } = await test.open(browser, "#/chat/second");
+    await page.getByText("Conversations", { exact: true }).click();
+    await page.getByText("There are no conversations yet.").waitFor();
+    expect(await page.getByRole("list", { name: "Conversations" }).count()).toBe(0);
+    await send(page, "Weather?");
+    await page.locator("[data-testid=turn][data-status=ended]").waitFor();
+    await page.getByRole("list", { name: "Conversations" }).getByText("Weather?").waitFor();
+    await page.getByRole("link", { name: "model test-model" }).click();
+    const messages = page.locator(".model-call .model-messages > li");
+    await messages.first().waitFor();
+    expect((await messages.first().innerText()).split("\n")).toEqual(["user", "Weather?"]);
+    expect(await messages.nth(1).innerText()).toMatch(/^tool\s+Result\s+"42"/);
+    await page.getByRole("link", { name: "Chat", exact: true }).click();
+    await page.locator("[data-role=user]").getByText("Weather?").waitFor();
+    expect(await page.getByRole("combobox", { name: "Agent" }).inputValue()).toBe("second");
+    await page.close();
+  });
+
   it("names the error that the agent threw", async () => {
     const broken = agent({ name: "broken", description: "Fails" }, async function* () {
       yield "Before.";

@@ -2,8 +2,8 @@ import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { AgentLoadFailed, AgentReloadNotice } from "../../console-api/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
-import { escapeControlCharacters } from "../../../cards/index.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { ErrorStack } from "../parts/error-stack.tsx";
 import { usePageState } from "./page-state.ts";
 
 /** Time for which a reload without failures is visible, in milliseconds. */
@@ -82,11 +82,7 @@ function LoadFailure({ failure }: { readonly failure: AgentLoadFailed }): VNode 
         </strong>{" "}
         An earlier version, if there is one, answers.
       </p>
-      {stack !== undefined && (
-        <pre tabIndex={0} aria-label="Stack of the error">
-          {escapeControlCharacters(stack)}
-        </pre>
-      )}
+      {stack !== undefined && <ErrorStack stack={stack} />}
     </>
   );
 }

@@ -38,6 +38,8 @@ export class ChatTurn {
   error: string | undefined;
   /** The error that the agent threw, if the server reports it to the user. */
   cause: string | undefined;
+  /** Stack of the error, if the console is that of `colloquy dev`. */
+  stack: string | undefined;
   /** Id of the stream that is open. */
   call: string | undefined;
   /** Number of the last event in the log of the task, if the frames state numbers. */
@@ -108,6 +110,7 @@ export class ChatTurn {
         break;
       case "turn":
         this.cause = line.error ?? this.cause;
+        this.stack = line.stack ?? this.stack;
         break;
       case "agent":
       case "card":

@@ -5,6 +5,7 @@ import { formatRoute } from "../app/route.ts";
 import { getText, type Message, type Part } from "../../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { ErrorStack } from "../parts/error-stack.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { PartList } from "../parts/part-view.tsx";
 import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
@@ -36,6 +37,8 @@ export function TurnView({ turn, conversation, isLast, agentName, version, onEdi
   const hasForm = isAnswerable && task !== undefined && hasAnswerForm(task);
   // The form for the answer repeats the question.
   const questionId = hasForm ? task.status.message?.messageId : undefined;
+  // Clients receive the message of an A2AError, which need not be repeated.
+  const isTold = turn.cause !== undefined && getText(task?.status.message?.parts ?? []) === turn.cause;
   const items = turn.items.filter((item) => item.kind !== "message" || item.message.messageId !== questionId);
   return (
     <li class="turn" data-testid="turn" data-status={status}>
@@ -68,8 +71,14 @@ export function TurnView({ turn, conversation, isLast, agentName, version, onEdi
       )}
       {turn.cause !== undefined && (
         <p class="problem" role="alert">
-          The agent threw an error: <AgentText text={turn.cause} />
+          The agent threw {isTold ? "this error." : <AgentText text={`an error: ${turn.cause}`} />}
         </p>
+      )}
+      {turn.stack !== undefined && (
+        <details class="stack">
+          <summary>Stack and causes</summary>
+          <ErrorStack stack={turn.stack} />
+        </details>
       )}
       <footer class="turn-status">
         {task !== undefined && <TaskStateBadge state={findShownState(task)} />}

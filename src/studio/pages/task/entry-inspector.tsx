@@ -3,6 +3,7 @@ import type { JsonValue, Part, StreamResponse } from "../../../protocol/index.ts
 import { hasKnownTime, type TimelineEntry, type TrafficTask } from "../../../observe/trace/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { ErrorStack } from "../parts/error-stack.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { PartList } from "../parts/part-view.tsx";
 import { formatClock } from "../parts/time-format.ts";
@@ -93,6 +94,7 @@ export function EntryInspector(props: EntryInspectorProps): VNode {
       ) : (
         <PartList parts={parts} />
       )}
+      {line.kind === "turn" && line.stack !== undefined && <ErrorStack stack={line.stack} />}
       <details open={line.kind !== "model"}>
         <summary>The line as JSON</summary>
         <JsonTree value={line as unknown as JsonValue} openLevels={3} />
