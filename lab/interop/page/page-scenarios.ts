@@ -167,6 +167,7 @@ export class PageScenarios {
   async #checkStream(): Promise<void> {
     const page = this.#page;
     await page.getByRole("link", { name: "Timeline" }).last().click();
+    await page.getByLabel("Every line").check();
     await page.locator(".timeline-row").nth(4).waitFor();
     const rows = await page.locator(".timeline-row").allInnerTexts();
     const events = rows.filter((row) => /\b(?:artifact|status|message)\b/.test(row));

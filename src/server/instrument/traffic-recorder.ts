@@ -11,16 +11,22 @@ import {
   type LogEvent,
   type TaskState,
 } from "../../protocol/index.ts";
-import { describeThrownValue } from "../../observe/logging/index.ts";
 import { findRequestIds, findResultTask, type StreamEndLine } from "../../observe/trace/index.ts";
 import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import { getHttpAndGrpcErrorStatus } from "../../wire/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 import type { OperationEnd, OperationWatch, RefusedRequest, StartedOperation } from "./operation-watch.ts";
 
+/** Maximum number of stacks of an error and its causes. */
+const MAX_STACKS = 5;
+
+/** Describes a thrown value. The log has its own function, because a shared one makes the bundles of workers larger. */
 function describeRunError(thrown: unknown): { error: string; stack?: string } {
-  const { message, stack } = describeThrownValue(thrown);
-  return { error: message, ...omitUndefined({ stack }) };
+  if (!(thrown instanceof Error)) return { error: JSON.stringify(thrown) };
+  const stacks: string[] = [];
+  for (let error: unknown = thrown; error instanceof Error && stacks.length < MAX_STACKS; error = error.cause)
+    stacks.push(error.stack ?? String(error));
+  return { error: thrown.message, stack: stacks.join("\nCaused by: ") };
 }
 
 /** Larger results are recorded without their content, because their events are in the record. */

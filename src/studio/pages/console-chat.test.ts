@@ -190,7 +190,7 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
   });
 
   it("leads from a model call to its prompt, and from the menu back to the conversation", async () => {
-    const [first, second] = ["first", "second"].map((name) =>
+    const createAnswerer = (name: string): ReturnType<typeof agent> =>
       agent({ name, description: "Answers" }, async function* ({ text, reportCall }) {
         const prompt = [
           { role: "user", content: text },
@@ -198,9 +198,8 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
         ];
         reportCall?.({ kind: "model", model: "test-model", durationMs: 1, prompt });
         yield "Clear";
-      }),
-    );
-    test = await ConsolePageTest.serve({ first: first!, second: second! });
+      });
+    test = await ConsolePageTest.serve({ first: createAnswerer("first"), second: createAnswerer("second") });
     const { page } = await test.open(browser, "#/chat/second");
     await page.getByText("Conversations", { exact: true }).click();
     await page.getByText("There are no conversations yet.").waitFor();

@@ -7,6 +7,7 @@ import { ConnectionBadge } from "./connection-badge.tsx";
 import { HelpDialog, openHelpDialog } from "./help-dialog.tsx";
 import { useHotkeys } from "./hotkeys.ts";
 import { type PageState, PageStateProvider } from "./page-state.ts";
+import { lastChatRoute } from "../chat/chat-draft.ts";
 import { ReloadNotice } from "./reload-notice.tsx";
 import { formatRoute, SCREEN_NAMES } from "./route.ts";
 import { Screen } from "./screen.tsx";
@@ -52,7 +53,11 @@ export function App({ state }: { readonly state: PageState }): VNode {
         </span>
         <nav aria-label="Screens">
           {offeredScreens.map(({ name, title }) => (
-            <a key={name} href={formatRoute(name)} aria-current={name === screen ? "page" : undefined}>
+            <a
+              key={name}
+              href={(name === "chat" ? lastChatRoute.value : undefined) ?? formatRoute(name)}
+              aria-current={name === screen ? "page" : undefined}
+            >
               {title}
             </a>
           ))}

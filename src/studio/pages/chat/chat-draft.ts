@@ -11,3 +11,6 @@ export interface ChatDraft {
 
 /** The prepared message, until the chat takes it. */
 export const chatDraft: Signal<ChatDraft | undefined> = signal(undefined);
+
+/** Route of the last conversation, to which the menu leads. */
+export const lastChatRoute: Signal<string | undefined> = signal(undefined);

@@ -10,7 +10,7 @@ import type { Part } from "../../../protocol/index.ts";
 import { saveFile } from "../parts/file-view.tsx";
 import { FailureNotice, Notice } from "../parts/notice.tsx";
 import { findQuestions } from "../task/find-questions.ts";
-import { chatDraft } from "./chat-draft.ts";
+import { chatDraft, lastChatRoute } from "./chat-draft.ts";
 import type { ChatTurn } from "./chat-turn.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationList } from "./conversation-list.tsx";
@@ -88,6 +88,9 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
     if (conversation.contextId !== undefined && conversation.contextId !== page.route.value.params["context"])
       page.replaceParams({ context: conversation.contextId });
   }, [conversation, conversation.contextId]);
+  useEffect(() => {
+    lastChatRoute.value = formatRoute("chat", [agent.id], { context: conversation.contextId });
+  }, [agent.id, conversation.contextId]);
   useTurnAnnouncements(conversation, version);
   const prepared = chatDraft.value;
   useEffect(() => {

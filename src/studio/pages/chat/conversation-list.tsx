@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { AgentText } from "../cards/agent-text.tsx";
@@ -30,8 +30,14 @@ export function ConversationList({ agentId, currentContextId }: ConversationList
       setProblem(formatError(error));
     }
   };
+  const list = useRef<HTMLDetailsElement>(null);
+  // The first message of a new conversation adds it to an open list.
+  useEffect(() => {
+    if (list.current?.open === true) void load();
+  }, [currentContextId]);
   return (
     <details
+      ref={list}
       class="conversations"
       onToggle={({ currentTarget }) => {
         if (currentTarget.open) void load();
@@ -40,20 +46,22 @@ export function ConversationList({ agentId, currentContextId }: ConversationList
       <summary>Conversations</summary>
       {problem !== undefined && <p class="problem">{problem}</p>}
       {conversations?.length === 0 && <p class="soft">There are no conversations yet.</p>}
-      <ul aria-label="Conversations">
-        {conversations?.map(({ contextId, preview, updatedAt }) => (
-          <li key={contextId}>
-            <a
-              href={formatRoute("chat", [agentId], { context: contextId })}
-              aria-current={contextId === currentContextId ? "true" : undefined}
-              onClick={({ currentTarget }) => currentTarget.closest("details")?.removeAttribute("open")}
-            >
-              <AgentText text={preview === "" ? contextId : preview} />{" "}
-              <span class="soft">{formatAge(updatedAt, Date.now())}</span>
-            </a>
-          </li>
-        ))}
-      </ul>
+      {conversations !== undefined && conversations.length > 0 && (
+        <ul aria-label="Conversations">
+          {conversations.map(({ contextId, preview, updatedAt }) => (
+            <li key={contextId}>
+              <a
+                href={formatRoute("chat", [agentId], { context: contextId })}
+                aria-current={contextId === currentContextId ? "true" : undefined}
+                onClick={({ currentTarget }) => currentTarget.closest("details")?.removeAttribute("open")}
+              >
+                <AgentText text={preview === "" ? contextId : preview} />{" "}
+                <span class="soft">{formatAge(updatedAt, Date.now())}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
     </details>
   );
 }

@@ -12,6 +12,7 @@ import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { AnswerForm, hasAnswerForm } from "../task/answer-form.tsx";
 import { ArtifactItem } from "../task/content-view.tsx";
 import { describeLine } from "../task/describe-line.ts";
+import { formatEntryKey } from "../task/timeline-filter.ts";
 import { describeAnswer } from "./describe-answer.ts";
 import type { ChatTurn, TurnItem, TurnStatus } from "./chat-turn.ts";
 import type { Conversation } from "./conversation.ts";
@@ -60,7 +61,13 @@ export function TurnView({ turn, conversation, isLast, agentName, version, onEdi
             <CopyButton text={() => collectTexts(items, turn)} label="Copy the answer" />
           </div>
           {foldProgress(items).map((group, index) => (
-            <TurnItemView key={index} {...group} turn={turn} version={version} />
+            <TurnItemView
+              key={index}
+              {...group}
+              turn={turn}
+              agentId={conversation.agentId}
+              version={version}
+            />
           ))}
         </article>
       )}
@@ -199,11 +206,12 @@ function EarlierProgress({ messages }: { readonly messages: readonly Message[] }
 
 interface TurnItemProps extends TurnItemGroup {
   readonly turn: ChatTurn;
+  readonly agentId: string;
   /** Changes with the turn, which grows in place. */
   readonly version: number;
 }
 
-function TurnItemView({ item, earlier, turn, version }: TurnItemProps): VNode | null {
+function TurnItemView({ item, earlier, turn, agentId, version }: TurnItemProps): VNode | null {
   if (item.kind === "note")
     return (
       <p class="turn-note" data-tone={item.tone} role="status">
@@ -214,7 +222,14 @@ function TurnItemView({ item, earlier, turn, version }: TurnItemProps): VNode | 
     const { line } = item;
     const { kind, text, tone } = describeLine(line);
     const title = <AgentText text={`${kind} ${text}`} />;
-    if (line.kind === "model") return <p class="turn-work soft">{title}</p>;
+    if (line.kind === "model")
+      return (
+        <p class="turn-work soft">
+          <a href={formatRoute("task", [agentId, line.task_id ?? ""], { entry: formatEntryKey({ line }) })}>
+            {title}
+          </a>
+        </p>
+      );
     return (
       <details class="tool-call" data-tone={tone}>
         <summary>{title}</summary>

@@ -133,10 +133,12 @@ function MessagePart({
     <div>
       {part.kind !== "json" && (
         <p>
-          {part.kind === "call" ? "Calls " : "Result of "}
-          <code>
-            <AgentText text={part.tool} />
-          </code>
+          {part.kind === "call" ? "Calls " : part.tool === "" ? "Result" : "Result of "}
+          {part.tool !== "" && (
+            <code>
+              <AgentText text={part.tool} />
+            </code>
+          )}
         </p>
       )}
       <JsonTree value={part.value} />

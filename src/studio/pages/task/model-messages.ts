@@ -107,7 +107,7 @@ function toResult(tool: JsonValue | undefined, value: JsonValue = null): ReturnT
 }
 
 function toName(tool: JsonValue | undefined): string {
-  return typeof tool === "string" ? tool : "unknown";
+  return typeof tool === "string" ? tool : "";
 }
 
 /** Arguments of a tool can be a text of JSON. */

@@ -152,3 +152,8 @@ export function findRowPeriod({ entry, last }: TimelineRow): {
   const isCall = line.kind === "model" || line.kind === "tool" || line.kind === "response";
   return { startMs: isCall ? timeMs - line.duration_ms : timeMs, endMs: last.timeMs };
 }
+
+/** Returns a key of an entry, which the URL also contains. */
+export function formatEntryKey(entry: Pick<TimelineEntry, "line"> | undefined): string {
+  return entry === undefined ? "" : `${entry.line.writer}:${entry.line.seq}`;
+}

@@ -18,6 +18,7 @@ import {
   filterTimeline,
   findLineGroup,
   findRowPeriod,
+  formatEntryKey,
   foldTimeline,
   LINE_GROUP_TITLES,
   LINE_GROUPS,
@@ -204,11 +205,6 @@ function formatOffset(milliseconds: number): string {
   if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(3)} s`;
   const minutes = Math.floor(milliseconds / 60_000);
   return `${minutes}:${((milliseconds - minutes * 60_000) / 1_000).toFixed(1).padStart(4, "0")} min`;
-}
-
-/** Returns a key of an entry, which the URL also contains. */
-export function formatEntryKey(entry: TimelineEntry | undefined): string {
-  return entry === undefined ? "" : `${entry.line.writer}:${entry.line.seq}`;
 }
 
 /** Finds the row of an entry from the end, because users mostly look at the latest lines. */
