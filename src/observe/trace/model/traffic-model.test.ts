@@ -361,6 +361,22 @@ describe("the model of a traffic record", () => {
     ]);
   });
 
+  it("finds the context of a task in the frames of a client, whose first request has none", () => {
+    const writer = new ScriptedWriter("c", "client", { ms: 0 });
+    writer.write({
+      kind: "request",
+      call: "c1",
+      to: "a",
+      binding: "JSONRPC",
+      operation: "SendStreamingMessage",
+    });
+    const event = {
+      statusUpdate: { taskId: TASK, contextId: "ctx", status: { state: "TASK_STATE_WORKING" } },
+    };
+    writer.write({ kind: "frame", call: "c1", index: 1, task_id: TASK, bytes: 1, event });
+    expect(createModel(writer.lines).findTask(TASK)?.contextId).toBe("ctx");
+  });
+
   it("separates tasks of different agents with the same short id", () => {
     const writer = new ScriptedWriter("s", "server", { ms: 0 });
     for (const agent of ["a", "b"]) writer.write({ kind: "event", agent, task_id: "1", log_seq: 1 });

@@ -86,6 +86,7 @@ export class TrafficTask {
     this.#entries.push(entry);
     const { line } = entry;
     if ("context_id" in line) this.contextId ??= line.context_id;
+    if ("event" in line) this.contextId ??= findEventContextId(line.event);
     const traceId = parseTraceparent(line.traceparent)?.traceId;
     if (traceId !== undefined) this.traceIds.add(traceId);
     if (isEntryOfKind(entry, "event")) this.#addEvent(entry);
@@ -236,6 +237,13 @@ export function findEventState(event: JsonObject | undefined): string | undefine
   const status = isObject(subject) ? subject["status"] : undefined;
   const state = isObject(status) ? status["state"] : undefined;
   return typeof state === "string" ? state : undefined;
+}
+
+/** The first request of a client has no context, which the server chooses. */
+function findEventContextId(event: JsonObject | undefined): string | undefined {
+  const subject = event?.["task"] ?? event?.["statusUpdate"] ?? event?.["artifactUpdate"];
+  const contextId = isObject(subject) ? subject["contextId"] : undefined;
+  return typeof contextId === "string" && contextId !== "" ? contextId : undefined;
 }
 
 function isSameEvent(a: EventLine, b: EventLine): boolean {
