@@ -1,5 +1,6 @@
 /** THE LOG. The folder `logging` formats the log of a server, writes it to stderr, and redacts its secrets. */
 export type { LogFormat } from "./log-line.ts";
+export { describeThrownValue } from "./log-line.ts";
 export { formatStoreMigration } from "./log-observer.ts";
 export type { LogObserverOptions } from "./log-observer.ts";
 export { createLogObserver, resolveObserver } from "./log-observer.ts";

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { describeThrownValue } from "../../observe/logging/index.ts";
 import { OWN_CODE_URL } from "./own-code-url.ts";
 
 /** The query of `RELOAD_QUERY_NAME`. */
@@ -13,7 +14,10 @@ export function cleanReloadMarkers(text: string): string {
 
 /** Formats an error with the stack frames of the user's files. Paths are relative to `cwd`. */
 export function formatErrorStack(error: unknown, cwd: string): string {
-  const stack = error instanceof Error ? (error.stack ?? error.message) : `Something threw ${String(error)}.`;
+  const stack =
+    error instanceof Error
+      ? (error.stack ?? error.message)
+      : `Something threw ${describeThrownValue(error).message}.`;
   return formatStack(stack, cwd);
 }
 
@@ -34,7 +38,8 @@ function hasPosition({ stack = "" }: SyntaxError): boolean {
   return !stack.startsWith("SyntaxError") || stack.includes("ParseError");
 }
 
-function formatStack(stack: string, cwd: string): string {
+/** Removes the frames of strangers from a stack, and makes the paths relative to `cwd`. */
+export function formatStack(stack: string, cwd: string): string {
   return toRelativePaths(dropForeignFrames(stack), cwd);
 }
 

@@ -14,6 +14,7 @@ export { findModuleSyntaxError, isHalfWrittenFile } from "./find-module-syntax-e
 export {
   cleanReloadMarkers,
   formatErrorStack,
+  formatStack,
   formatLoadError,
   toRelativePath,
 } from "./format-load-error.ts";
