@@ -195,6 +195,18 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
     await waitForAnswer(url, "four");
   });
 
+  it("answers with the same agent at the root URL after another agent is renamed", async () => {
+    const dev = await startDev({
+      "agents/a.ts": createAgentSource(`"one"`, "first"),
+      "agents/b.ts": createAgentSource(`"two"`, "second"),
+    });
+    const url = dev.agentUrls["second"] ?? "";
+    await dev.save("agents/b.ts", createAgentSource(`"three"`, "third"));
+    await waitForAnswer(url.replace("second", "third"), "three");
+    expect(await ask(url)).toBe("three");
+    expect(await ask(new URL("/", url).href)).toBe("one");
+  });
+
   it("prints a line for each turn, and the place of an error in the source", async () => {
     const agentSource = `import { agent } from "colloquy";
 const read = (value) => value.missing.name;

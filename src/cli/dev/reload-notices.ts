@@ -31,7 +31,12 @@ export class ReloadNoticeSource {
       ...[...removed, ...correctedPaths].map((agent) => ({ kind: "agentRemoved", agent, at }) as const),
       ...[...reloaded, ...added].map(
         (agent) =>
-          ({ kind: "agentReloaded", agent, at, ...(renamed && { earlierId: renamed.from }) }) as const,
+          ({
+            kind: "agentReloaded",
+            agent,
+            at,
+            ...(renamed?.to === agent && { earlierId: renamed.from }),
+          }) as const,
       ),
       ...failures.flatMap(({ path, message, stack, earlierAgentIds }) =>
         (earlierAgentIds.length > 0 ? earlierAgentIds : [path]).map(

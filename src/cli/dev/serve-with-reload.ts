@@ -190,12 +190,14 @@ class ReloadingServer {
         if (id === renamed.from) this.#renamedAgents.set(earlier, renamed.to);
       this.#renamedAgents.set(renamed.from, renamed.to);
     }
-    const aliases = [...this.#renamedAgents].flatMap(([earlier, id]) => {
-      const agent = agents[id];
-      return agent ? [[earlier, agent] as const] : [];
-    });
-    if (Object.keys(agents).length > 0)
-      await server.replaceAgents({ ...Object.fromEntries(aliases), ...agents });
+    // The first agent also answers at the root path, so that each earlier id is next to its agent.
+    const served = Object.entries(agents).flatMap((entry) => [
+      ...[...this.#renamedAgents].flatMap(([earlier, id]) =>
+        id === entry[0] && !Object.hasOwn(agents, earlier) ? [[earlier, entry[1]] as const] : [],
+      ),
+      entry,
+    ]);
+    if (served.length > 0) await server.replaceAgents(Object.fromEntries(served));
     else
       this.#context.streams.err("No agent is left. The last agents are served until a file has an agent.\n");
   }
