@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describeThrownValue } from "../../observe/logging/index.ts";
+import { inspect } from "node:util";
 import { OWN_CODE_URL } from "./own-code-url.ts";
 
 /** The query of `RELOAD_QUERY_NAME`. */
@@ -17,7 +17,7 @@ export function formatErrorStack(error: unknown, cwd: string): string {
   const stack =
     error instanceof Error
       ? (error.stack ?? error.message)
-      : `Something threw ${describeThrownValue(error).message}.`;
+      : `Something threw ${typeof error === "object" ? inspect(error) : String(error)}.`;
   return formatStack(stack, cwd);
 }
 
