@@ -320,6 +320,111 @@ describe("a chat", () => {
     ]);
   });
 
+  /** A client whose messages do not reach the server while `network.isDown`. */
+  async function connectWithFaults(url: string, network: { isDown: boolean }): ReturnType<typeof connect> {
+    return await connect(url, {
+      retry: { maxRetries: 0 },
+      reconnect: { maxRetries: 0 },
+      fetch: (...call) => (network.isDown ? Promise.reject(new TypeError("offline")) : fetch(...call)),
+    });
+  }
+
+  it("sends an answer to a question again that did not reach the server, once", async () => {
+    const network = { isDown: false };
+    const asker = agent(card, async function* ({ text, history }) {
+      if (history.length === 1) yield inputRequired("Which city?");
+      else yield `Sunny in ${text}`;
+    });
+    const chat = createChat(await connectWithFaults(await serve(asker), network), { storage: false });
+    await chat.send("Weather");
+    network.isDown = true;
+    await chat.send("Seoul");
+    expect(chat.getSnapshot().status).toBe("error");
+    network.isDown = false;
+    await chat.retry();
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect(describeMessages(chat).slice(-2)).toEqual([
+      ["user", "Seoul"],
+      ["agent", "Sunny in Seoul"],
+    ]);
+  });
+
+  it("sends decisions again that did not reach the server, and the user's words after the agent has failed", async () => {
+    const network = { isDown: false };
+    let isFailing = true;
+    const approver = agent(card, async function* ({ text, message }) {
+      if (text !== "") {
+        yield inputRequired(
+          "May pay be called?",
+          data({ type: "tool-call", toolCallId: "a", toolName: "pay", input: {} }),
+          data({ type: "tool-approval-request", approvalId: "a", toolCallId: "a", toolName: "pay" }),
+        );
+        return;
+      }
+      if (isFailing) throw new Error("no model");
+      yield JSON.stringify(message.parts.map((part) => ("data" in part ? part.data : part)));
+    });
+    const chat = createChat(await connectWithFaults(await serve(approver), network), { storage: false });
+    await chat.send("Pay");
+    network.isDown = true;
+    await chat.approve("a");
+    network.isDown = false;
+    expect(chat.getSnapshot().status).toBe("error");
+    await chat.retry();
+    expect(chat.getSnapshot().error?.message).toContain("The agent failed");
+    isFailing = false;
+    await chat.retry();
+    expect(chat.getSnapshot().status).toBe("waiting");
+    expect(describeMessages(chat).at(-2)).toEqual(["user", "Pay"]);
+    await chat.approve("a");
+    expect(describeMessages(chat).at(-1)).toEqual([
+      "agent",
+      "pay: approved",
+      JSON.stringify([{ approvalId: "a", approved: true }]),
+    ]);
+  });
+
+  it("shows the end of a task that did not wait for an answer that is sent again", async () => {
+    const network = { isDown: false };
+    const asker = agent(card, async function* () {
+      yield inputRequired("Which city?");
+    });
+    const url = await serve(asker);
+    const chat = createChat(await connectWithFaults(url, network), { storage: false });
+    await chat.send("Weather");
+    const other = await connect(url);
+    const [task] = (await other.tasks.list()).tasks;
+    network.isDown = true;
+    await chat.send("Seoul");
+    network.isDown = false;
+    await other.tasks.cancel(task?.id ?? "");
+    await chat.retry();
+    expect(chat.getSnapshot().status).toBe("ready");
+    await chat.send("Weather again");
+    expect(chat.getSnapshot().status).toBe("waiting");
+  });
+
+  it("begins a new task after a failure that a reloaded page shows", async () => {
+    let isFailing = true;
+    const failing = agent(card, async function* () {
+      if (isFailing) throw new Error("no model");
+      yield "Now.";
+    });
+    const url = await serve(failing);
+    const storage = createTestStorage();
+    await createChat(url, { storage }).send("go");
+    const reloaded = createChat(url, { storage });
+    await reloaded.resume();
+    expect(reloaded.getSnapshot().status).toBe("error");
+    isFailing = false;
+    await reloaded.retry();
+    expect(reloaded.getSnapshot().status).toBe("ready");
+    expect(describeMessages(reloaded).slice(-2)).toEqual([
+      ["user", "go"],
+      ["agent", "Now."],
+    ]);
+  });
+
   it("reports the failure of the agent, and then sends the next message in a new task", async () => {
     let attempts = 0;
     const url = await serve(

@@ -1,10 +1,10 @@
 import type { A2AClient } from "../client/index.ts";
-import { isTerminal, type Message, type Part, type Task } from "../protocol/index.ts";
+import { A2AError, isTerminal, type Message, type Part, type Task } from "../protocol/index.ts";
 import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type { ChatMessage, ToolChatPart } from "./chat-message.ts";
 import { type ChatPosition, type ChatStorage, findSessionStorage } from "./chat-storage.ts";
 import { createLazyClient } from "./create-lazy-client.ts";
-import { createDecisionMessageId, createDecisionPart } from "./decode-tool-event.ts";
+import { createDecisionMessageId, createDecisionPart, findApprovalDecision } from "./decode-tool-event.ts";
 import { TaskView, toChatMessages } from "./task-view.ts";
 import {
   cancelTask,
@@ -88,6 +88,8 @@ const assertKnownOptions = defineOptionNames<ChatOptions>()(
 
 const DEFAULT_MAX_EARLIER_TASKS = 50;
 const DEFAULT_STORAGE_KEY = "colloquy-chat";
+/** Reasons with which a server refuses a message for a task that has ended or that no longer exists. */
+const TASK_REFUSALS: ReadonlySet<string> = new Set(["UNSUPPORTED_OPERATION", "TASK_NOT_FOUND"]);
 
 /** The A2A context of a chat. `isNew` is true if the context cannot have tasks. */
 interface ChatContext extends ChatPosition {
@@ -112,8 +114,10 @@ class A2AChat implements Chat {
   #snapshot: ChatSnapshot;
   #earlierMessages: readonly ChatMessage[] = [];
   #view: TaskView | undefined;
-  /** The last message of the user, which `retry` can send again. */
-  #lastMessage: Message | undefined;
+  /** The last message that the agent has not answered with any event. */
+  #unansweredMessage: Message | undefined;
+  /** The parts of the last message of the user that contains more than decisions, which a new task can begin with. */
+  #lastParts: readonly Part[] | undefined;
   #stop: AbortController | undefined;
   /** Ends the reading of a task that waits at AUTH_REQUIRED. */
   #following: AbortController | undefined;
@@ -165,11 +169,19 @@ class A2AChat implements Chat {
 
   retry = async (): Promise<void> => {
     if (this.#snapshot.status !== "error") throw new Error("The last turn has not failed. Call send().");
-    const message = this.#lastMessage;
-    const { taskId, state } = this.#view ?? {};
-    if (this.#view && message && taskId === undefined) await this.#sendMessage(this.#view, message);
-    else if (message && state !== undefined && isTerminal(state)) await this.#sendParts(message.parts);
-    else await this.resume();
+    const view = this.#view;
+    const message = this.#unansweredMessage;
+    if (view && message) {
+      await this.#sendMessage(view, message);
+      const { error } = this.#snapshot;
+      // The task may have ended before the message reached the agent.
+      const isRefused = error instanceof A2AError && TASK_REFUSALS.has(error.reason);
+      if (!isRefused || message.taskId === undefined) return;
+    } else if (view?.state !== undefined && isTerminal(view.state) && this.#lastParts)
+      return await this.#sendParts(this.#lastParts);
+    // After a failure of the agent, an earlier resumption has no error.
+    this.#resumption = undefined;
+    await this.resume();
   };
 
   stop = async (): Promise<void> => {
@@ -232,6 +244,8 @@ class A2AChat implements Chat {
       this.#earlierMessages = earlier.toReversed().flatMap(toChatMessages);
       const view = new TaskView();
       this.#view = view;
+      this.#unansweredMessage = undefined;
+      for (const { role, parts } of latest.history ?? []) if (role === "ROLE_USER") this.#keepParts(parts);
       return replayTask(client, view, latest, { signal });
     });
   }
@@ -259,8 +273,13 @@ class A2AChat implements Chat {
       ...(waiting?.taskId === undefined ? {} : { taskId: waiting.taskId }),
     };
     view.addUserMessage(message);
-    this.#lastMessage = message;
+    this.#unansweredMessage = message;
+    this.#keepParts(parts);
     await this.#sendMessage(view, message);
+  }
+
+  #keepParts(parts: readonly Part[]): void {
+    if (!parts.every(findApprovalDecision)) this.#lastParts = parts;
   }
 
   async #sendMessage(view: TaskView, message: Message): Promise<void> {
@@ -295,6 +314,7 @@ class A2AChat implements Chat {
       let isSaved = false;
       if (view && steps)
         for await (const _ of withCancellation(client, view, steps, stop.signal)) {
+          this.#unansweredMessage = undefined;
           const { taskId } = view;
           if (!isSaved && taskId !== undefined) await this.#savePosition({ contextId, taskId });
           isSaved ||= taskId !== undefined;

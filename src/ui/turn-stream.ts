@@ -47,13 +47,14 @@ export async function* replayTask(
   }
 }
 
-/** Returns true if the task still has the status of the view, in which it waits for its user. */
+/** Returns true if the task still has the status of the view, in which it waits for its user, and has not ended since. */
 async function isCurrentWait(
   client: ChatClient,
   view: TaskView,
   task: Task,
   call: TurnCallOptions,
 ): Promise<boolean> {
+  if (isTerminal(task.status.state)) return false;
   // Only a message can continue a task at INPUT_REQUIRED.
   if (!isAtAuthRequired(view) || isSameStatus(view.status, task.status)) return true;
   return isSameStatus(view.status, (await client.tasks.get(task.id, call)).status);

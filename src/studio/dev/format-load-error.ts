@@ -17,7 +17,7 @@ export function formatErrorStack(error: unknown, cwd: string): string {
   const stack =
     error instanceof Error
       ? (error.stack ?? error.message)
-      : `Something threw ${typeof error === "object" ? inspect(error) : String(error)}.`;
+      : `Something threw ${typeof error === "string" ? error : inspect(error)}.`;
   return formatStack(stack, cwd);
 }
 
