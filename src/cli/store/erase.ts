@@ -29,8 +29,8 @@ export function createStoreEraseCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-A task must match all options. Running agents of the tasks are canceled first. The record of colloquy dev next to the
-store is emptied.`,
+A task must match all options. Running agents of the tasks are canceled first. The record of colloquy dev and
+colloquy demo next to the store is emptied.`,
     );
   return defineStoreCommand<StoreEraseOptions>(
     command,
