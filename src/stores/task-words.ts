@@ -2,7 +2,10 @@ import type { Task } from "../protocol/index.ts";
 
 /** Maximum length of the text of a task that a text index contains, in UTF-16 code units. */
 const MAX_TEXT_LENGTH = 32_768;
-/** Maximum total length of the different words of a task. Only texts whose normal form is longer have more. */
+/**
+ * Maximum total length of the different words of a task. Only texts whose normal form is longer have more, and texts of a
+ * script without spaces in which nearly every pair of neighbors is different.
+ */
 const MAX_WORDS_LENGTH = 65_536;
 /** Number of code points after which a word is cut. PostgreSQL stores no words above 2,046 bytes. */
 const MAX_WORD_LENGTH = 64;
