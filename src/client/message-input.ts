@@ -9,7 +9,7 @@ import {
   type SteeringSignal,
 } from "../protocol/index.ts";
 import { defineOptionNames } from "../base/usage-checks/index.ts";
-import type { CallOptions } from "./transport/transport.ts";
+import { CALL_OPTION_NAMES, type CallOptions } from "./transport/transport.ts";
 
 /** Input for an agent: a text, a list of parts, or a message that has at least `parts`. */
 export type MessageInput = string | readonly Part[] | (Pick<Message, "parts"> & Partial<Message>);
@@ -39,8 +39,8 @@ export interface SendOptions extends CallOptions {
 
 const assertKnownOptions = defineOptionNames<SendOptions>()(
   "send",
-  "configuration contextId fallbackTraceparent headers messageId metadata onEventId onExtensionsActivated signal",
-  "steering taskId",
+  CALL_OPTION_NAMES,
+  "configuration contextId messageId metadata steering taskId",
 );
 
 /** Builds a `SendMessage` request from a message input and the send options. */

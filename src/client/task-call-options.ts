@@ -1,6 +1,6 @@
 import { defineOptionNames } from "../base/usage-checks/index.ts";
 import type { A2AClient } from "./a2a-client.ts";
-import type { CallOptions } from "./transport/transport.ts";
+import { CALL_OPTION_NAMES, type CallOptions } from "./transport/transport.ts";
 
 type TaskOptions<Operation extends "get" | "cancel" | "subscribe"> = NonNullable<
   Parameters<A2AClient["tasks"][Operation]>[1]
@@ -8,8 +8,6 @@ type TaskOptions<Operation extends "get" | "cancel" | "subscribe"> = NonNullable
 type PushListOptions = NonNullable<Parameters<A2AClient["tasks"]["pushConfigs"]["list"]>[1]>;
 
 type TaskOperationWithOptions = "get" | "list" | "cancel" | "subscribe" | "pushConfigs" | "listPushConfigs";
-
-const CALL_OPTION_NAMES = "fallbackTraceparent headers onEventId onExtensionsActivated signal";
 
 /** Functions that throw a `TypeError` for unknown options of the operations of `A2AClient.tasks`. */
 export const assertKnownTaskOptions: Readonly<Record<TaskOperationWithOptions, (options: unknown) => void>> =

@@ -128,6 +128,29 @@ describe("a chat", () => {
     ]);
   });
 
+  it("reports that it connects again, also while the agent is silent, and shows the whole answer", async () => {
+    const gate = Promise.withResolvers<void>();
+    const url = await serve(createTwoPartTestAgent(gate.promise));
+    const proxy = await createBreakingProxy(url);
+    let currentUrl = url;
+    const client = await connect(url, {
+      reconnect: { initialDelayMs: 1 },
+      fetch: (input, init) => fetch((input as string).replace(url, currentUrl), init),
+    });
+    currentUrl = proxy.url;
+    const chat = createChat(client, { storage: false });
+    const sent = chat.send("go");
+    await expect.poll(() => describeMessages(chat).at(-1)).toEqual(["agent", "first "]);
+    proxy.close();
+    await expect.poll(() => chat.getSnapshot().status).toBe("reconnecting");
+    currentUrl = url;
+    await expect.poll(() => chat.getSnapshot().status).toBe("streaming");
+    gate.resolve();
+    await sent;
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect(describeMessages(chat).at(-1)).toEqual(["agent", "first second"]);
+  });
+
   it("stores the context before the first task, and afterwards always a task", async () => {
     const positions: ChatPosition[] = [];
     const storage = {

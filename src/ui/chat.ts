@@ -14,15 +14,17 @@ import {
   listTasksOfContext,
   replayTask,
   sendTurn,
+  type TurnCallOptions,
   type TurnSteps,
   withCancellation,
 } from "./turn-stream.ts";
 
 /**
- * State of a chat. `waiting` means that the agent has asked for an approval or for other input. `error` means that the
+ * State of a chat. `reconnecting` means that the connection has broken in the middle of an answer, and that the client
+ * tries again. `waiting` means that the agent has asked for an approval or for other input. `error` means that the
  * agent failed or could not be reached; `retry` tries again, and the next message starts a new task.
  */
-export type ChatStatus = "loading" | "ready" | "sending" | "streaming" | "waiting" | "error";
+export type ChatStatus = "loading" | "ready" | "sending" | "streaming" | "reconnecting" | "waiting" | "error";
 
 /** The state of a chat at one moment. Each change creates a new object. */
 export interface ChatSnapshot {
@@ -123,6 +125,13 @@ class A2AChat implements Chat {
   #following: AbortController | undefined;
   /** The decisions about the current request, by approval id. The agent refuses decisions about earlier requests. */
   readonly #decisions = new Map<string, Part>();
+  /** Follows the connection of a stream. */
+  readonly #connectionListeners: Pick<TurnCallOptions, "onReconnect" | "onExtensionsActivated"> = {
+    onReconnect: () => this.#publish("reconnecting"),
+    onExtensionsActivated: () => {
+      if (this.#snapshot.status === "reconnecting") this.#publish("streaming");
+    },
+  };
   #resumption: Promise<void> | undefined;
   #context: Promise<ChatContext> | undefined;
 
@@ -246,7 +255,7 @@ class A2AChat implements Chat {
       this.#view = view;
       this.#unansweredMessage = undefined;
       for (const { role, parts } of latest.history ?? []) if (role === "ROLE_USER") this.#keepParts(parts);
-      return replayTask(client, view, latest, { signal });
+      return replayTask(client, view, latest, { signal, ...this.#connectionListeners });
     });
   }
 
@@ -285,7 +294,13 @@ class A2AChat implements Chat {
   async #sendMessage(view: TaskView, message: Message): Promise<void> {
     this.#publish("sending");
     await this.#runTurn((client, { contextId }, signal) =>
-      sendTurn(client, view, { ...message, contextId }, { signal }, "ends-at-auth-required"),
+      sendTurn(
+        client,
+        view,
+        { ...message, contextId },
+        { signal, ...this.#connectionListeners },
+        "ends-at-auth-required",
+      ),
     );
   }
 

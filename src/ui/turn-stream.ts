@@ -13,7 +13,10 @@ export type AppliedEventId = string | undefined;
 /** Steps of a turn, one for each applied event. The consumer ends the connection with `return()`. */
 export type TurnSteps = AsyncGenerator<AppliedEventId, void, undefined>;
 
-export type TurnCallOptions = Pick<CallOptions, "signal" | "headers">;
+export type TurnCallOptions = Pick<
+  CallOptions,
+  "signal" | "headers" | "onReconnect" | "onExtensionsActivated"
+>;
 
 /**
  * Reads a task from its first event until the end of its latest turn, and yields after each event that the view has

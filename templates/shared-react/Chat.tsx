@@ -9,7 +9,7 @@ const chat = createChat(new URL("/agents", location.href).href);
 /** A chat with the agent at `/agents`. */
 export function ChatPage() {
   const { messages, status, progressText, error } = useA2AChat(chat);
-  const isAnswering = status === "loading" || status === "sending" || status === "streaming";
+  const isAnswering = !["ready", "waiting", "error"].includes(status);
 
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
@@ -31,7 +31,7 @@ export function ChatPage() {
           </li>
         ))}
       </ol>
-      <p role="status">{error?.message ?? progressText}</p>
+      <p role="status">{error?.message ?? (status === "reconnecting" ? "Reconnecting…" : progressText)}</p>
       {error && (
         <button type="button" onClick={() => void chat.retry()}>
           Retry

@@ -66,7 +66,7 @@ export async function* openResumableStream(
       // A task can be silent for hours. If the agent still serves its stream, the silence is no failure.
       if (hasReceivedEvent && isTimeoutError(error)) backoff.reset();
     }
-    if (!(await backoff.waitForRetry(failure, call.signal)))
+    if (!(await backoff.waitForRetry(failure, call.signal, call.onReconnect)))
       throw createConnectionLostError(request, cursor, failure, backoff.failures);
     if (cursor.taskId === undefined) cursor.markMessageResent();
   }
@@ -103,7 +103,7 @@ function createConnectionLostError(
     taskId === undefined
       ? [
           "The stream",
-          `The message may or may not have arrived. Send it again with the messageId ${messageId}`,
+          `The message may have arrived. Send it again with the messageId ${messageId}`,
         ]
       : [`The stream of task ${taskId}`, "The task may still be running. Subscribe to it again, or get it"];
   const message = `${subject} lost its connection, and ${attempts} attempts to resume it failed (${failure.message}). ${advice}.`;

@@ -58,11 +58,16 @@ export class Backoff {
 
   /**
    * Waits before the next attempt, for at least the delay that the server requested, up to five minutes. Returns false
-   * without waiting if no attempts are left.
+   * without waiting if no attempts are left. `onRetry` is called before the wait.
    */
-  async waitForRetry(failure: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
+  async waitForRetry(
+    failure: A2AError,
+    signal: AbortSignal | undefined,
+    onRetry?: () => void,
+  ): Promise<boolean> {
     const { maxRetries, initialDelayMs, maxDelayMs, random, sleep } = this.#options;
     if (this.#failures >= maxRetries) return false;
+    onRetry?.();
     const ceiling = Math.min(maxDelayMs, initialDelayMs * 2 ** this.#failures);
     this.#failures += 1;
     const requestedMs = Math.min((failure.retryAfter ?? 0) * 1_000, MAX_REQUESTED_DELAY_MS);

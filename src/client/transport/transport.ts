@@ -62,6 +62,8 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** W3C `traceparent` that the client sends if the running code has no trace. Default: none. */
   readonly fallbackTraceparent?: string | undefined;
+  /** Called before a stream connects again. Once the agent responds, `onExtensionsActivated` is called. */
+  readonly onReconnect?: (() => void) | undefined;
   /** Receives the URIs of the activated extensions when the agent responds. */
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
   /**
@@ -70,6 +72,10 @@ export interface CallOptions {
    */
   readonly onEventId?: ((eventId: string) => void) | undefined;
 }
+
+/** Names of `CallOptions`, for checks of options. */
+export const CALL_OPTION_NAMES =
+  "fallbackTraceparent headers onEventId onExtensionsActivated onReconnect signal";
 
 /** Options for one call of a transport. */
 export interface TransportCallOptions extends CallOptions {

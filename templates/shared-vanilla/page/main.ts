@@ -12,7 +12,7 @@ const chat = createChat(new URL("/agents", location.href).href);
 
 chat.subscribe(() => {
   const { messages, status, progressText, error } = chat.getSnapshot();
-  progress.textContent = error?.message ?? progressText;
+  progress.textContent = error?.message ?? (status === "reconnecting" ? "Reconnecting…" : progressText);
   stop.hidden = !isAnswering(status);
   retry.hidden = status !== "error";
   list.replaceChildren(
@@ -37,7 +37,7 @@ stop.addEventListener("click", () => void chat.stop());
 retry.addEventListener("click", () => void chat.retry());
 
 function isAnswering(status: ChatStatus): boolean {
-  return status === "loading" || status === "sending" || status === "streaming";
+  return !["ready", "waiting", "error"].includes(status);
 }
 
 await chat.resume();
