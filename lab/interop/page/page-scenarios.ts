@@ -69,7 +69,7 @@ export class PageScenarios {
       await this.#turn.getByText("Connection cut").waitFor();
       await this.#turn.locator(".turn-note[data-tone=good]").waitFor();
       await page.getByRole("button", { name: "Stop" }).click();
-      await this.#waitForState("CANCELED");
+      await this.#turn.locator(".turn-status [data-state=TASK_STATE_CANCELED]").waitFor();
     });
     yield await runScenario("cancel", async () => {
       await this.#openChat();

@@ -8,6 +8,9 @@ import type { CardKeySources } from "./check-card-signatures.ts";
 import { describeCard, describeUnknownCard } from "./describe-card.ts";
 import type { LineJournal } from "./line-journal.ts";
 
+/** Number of messages that the console reads of a task of an agent of A2A 0.3. */
+const MAX_HISTORY_OF_0_3 = 1_000;
+
 /** Returns whether an action only reads. The traffic of the pages does not contain their own reads. */
 export function isReadAction(action: string): boolean {
   return action === "read card" || action === "GetTask";
@@ -112,7 +115,10 @@ export function createConnectedAgentSource(agent: ConnectableAgent): ConnectedAg
     },
     readTask: async (taskId) => {
       const client = await openClient("GetTask", taskId);
-      return await observe(() => client.tasks.get(taskId));
+      // @a2a-js/sdk 0.3 returns no history without a length.
+      const isOlderVersion = client.agentInterface.protocolVersion.startsWith("0.");
+      const options = isOlderVersion ? { historyLength: MAX_HISTORY_OF_0_3 } : {};
+      return await observe(() => client.tasks.get(taskId, options));
     },
     readTaskLines: (taskId) => agent.readTaskLines(taskId),
     async *sendMessage({ message, ...options }, signal) {

@@ -126,11 +126,18 @@ export class Conversation {
     turn.status = "stopped";
     const { task } = turn;
     if (task === undefined) this.#aborts.get(turn.key)?.abort();
-    else
-      this.#actions.cancelTask(this.agentId, task.id).catch((error: unknown) => {
-        turn.error = formatError(error);
-        this.#scheduleRender();
-      });
+    else void this.#cancel(turn, task.id);
+    this.#scheduleRender();
+  }
+
+  async #cancel(turn: ChatTurn, taskId: string): Promise<void> {
+    try {
+      const canceled = await this.#actions.cancelTask(this.agentId, taskId);
+      // Some servers leave the stream of a canceled task open, without its last status.
+      if (!turn.isTaskOver) turn.addStoredTask(canceled);
+    } catch (error) {
+      turn.error = formatError(error);
+    }
     this.#scheduleRender();
   }
 
