@@ -71,6 +71,16 @@ export const LABS: readonly Lab[] = [
     run: ["lab/green-agent/main.ts"],
   },
   {
+    name: "real-model",
+    group: "Conform",
+    summary:
+      "SmolLM2-135M without a key: an ADK agent, an AI SDK agent, and the card methods (docs/card-figures.md)",
+    time: "30 min; --problems 2 5 min",
+    needs: "Python 3.10 and 1 GB of disk for the model and its runtime; COLLOQUY_DATA for HotpotQA",
+    usesBuild: true,
+    run: ["lab/real-model/main.ts"],
+  },
+  {
     name: "prompt-cost",
     group: "Measure",
     summary: "Prompt tokens of the card roles, without a model (docs/card-figures.md)",
