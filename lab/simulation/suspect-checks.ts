@@ -25,6 +25,8 @@ export class SuspectChecks {
   /** Attempts at the running suspect turn of each task. */
   readonly #suspects = new Map<string, Attempt>();
   readonly #kills = new Map<string, number>();
+  /** Suspect turns of the current commit. Turns that end in the same commit no longer run with them. */
+  #starting: Attempt[] = [];
 
   constructor(getTime: () => number, breakPromise: (text: string) => void) {
     this.#getTime = getTime;
@@ -32,6 +34,7 @@ export class SuspectChecks {
   }
 
   recordAppend(node: string, { taskId, turn, hasRunningTurn }: LogAppend): void {
+    if (this.#starting.some(({ startedAt }) => startedAt < this.#getTime())) this.#recordStarts();
     if (turn === null || hasRunningTurn === false) this.#suspects.delete(taskId);
     if (!turn) return;
     const key = `${taskId} ${turn.seq}`;
@@ -41,7 +44,13 @@ export class SuspectChecks {
     const attempt = { taskId, node, startedAt: this.#getTime(), isShared: false };
     attempts.set(turn.attempt, attempt);
     const isSuspect = turn.attempt - 1 - (turn.excusedAttempts ?? 0) >= SUSPECT_ATTEMPTS;
-    if (isSuspect) this.#recordSuspect(attempt);
+    if (isSuspect) this.#starting.push(attempt);
+  }
+
+  #recordStarts(): void {
+    const starting = this.#starting;
+    this.#starting = [];
+    for (const attempt of starting) this.#recordSuspect(attempt);
   }
 
   #recordSuspect(attempt: Attempt): void {
@@ -55,6 +64,7 @@ export class SuspectChecks {
 
   /** Checks a task that fails, because its node died in too many attempts at the turn with the last message. */
   checkFailure(taskId: string): void {
+    this.#recordStarts();
     const turns = [...this.#attempts].filter(([key]) => key.startsWith(`${taskId} `));
     const counted = [...(turns.at(-1)?.[1].values() ?? [])].filter(({ isShared }) => !isShared);
     if (counted.length < TURN_ATTEMPTS)

@@ -166,11 +166,20 @@ export class MessageAcceptor {
       const { state } = task;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
       const turn = await task.findQueuedTurn(request.message);
-      // Without a turn, it has begun and ended since the query, so the store now has the message with its event.
-      return turn ? { feed: task, turn, isQueued: true } : await this.#accept(inbound);
+      if (turn) return { feed: task, turn, isQueued: true };
     } finally {
       task.release();
     }
+    // The task here can be outdated, because its agent still runs after a question that another node has continued.
+    const current = await this.#context.tasks.openFeed(scope, taskId);
+    try {
+      const turn = await current?.findQueuedTurn(request.message);
+      if (current && turn) return { feed: current, turn, isQueued: true };
+    } finally {
+      current?.release();
+    }
+    // Without a turn, it has begun and ended since the query, so the store now has the message with its event.
+    return await this.#accept(inbound);
   }
 
   async #continueTask(inbound: InboundMessage, taskId: string): Promise<MessageAcceptResult> {

@@ -76,10 +76,14 @@ export class TaskRegistry {
     return task && isSameTaskScope(task.scope, scope) && task.seq > 0 ? task : undefined;
   }
 
-  /** Returns an active task that no other node can have changed. */
+  /**
+   * Returns an active task that no other node can have changed. An agent that still runs after it has asked its user has
+   * no lease, so that another node can have continued the task.
+   */
   #findCurrent(scope: TaskScope, taskId: string): ActiveTask | undefined {
     const task = this.find(scope, taskId);
-    return task && (!this.#context.isShared || task.isRunningHere) ? task : undefined;
+    const isHeld = task?.isRunningHere && (task.isRunningInStore || task.hasPendingEvents);
+    return task && (!this.#context.isShared || isHeld) ? task : undefined;
   }
 
   /**

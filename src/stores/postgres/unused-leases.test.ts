@@ -224,3 +224,50 @@ describe.skipIf(reason)("a lease that no agent of its node uses", () => {
     recovered.end();
   });
 });
+
+describe.skipIf(reason)("a node whose agent still runs after its question", () => {
+  it("answers with the task that another node has continued, also a message that waits there [E1, E10]", async () => {
+    const stores = [new PostgresStore(url), new PostgresStore(url)] as const;
+    await Promise.all(stores.map((store) => store.open()));
+    await runTestSql(url, "TRUNCATE colloquy.task CASCADE");
+    const [node, other] = await Promise.all(
+      stores.map(async (store) => {
+        const clock = new FakeClock();
+        const agent = new ScriptedAgent({ whileWorking: "queue" });
+        const nodeCooperation = createNodeCooperation({ store, clock });
+        const created = createEngineFixture({ store, clock, agent, nodeCooperation });
+        await created.engine.open();
+        return created;
+      }),
+    );
+    if (!node || !other) throw new Error("There are two nodes.");
+    const configuration = { returnImmediately: true };
+    const first = await node.engine.sendMessage(
+      createTestSendMessageRequest("one", { configuration }),
+      alice,
+    );
+    const { id: taskId } = getTestResponseTask(first);
+    const lingering = await node.agent.waitForRun(0);
+    lingering.emit(inputRequiredTestEvent);
+    const scope = { ...alice, agent: "puppet" };
+    await expect.poll(() => stores[0].load(scope, taskId)).toMatchObject({ awaitsRecovery: false, seq: 2 });
+    await other.engine.sendMessage(createTestSendMessageRequest("two", { taskId, configuration }), alice);
+    const running = await other.agent.waitForRun(0);
+    const third = createTestSendMessageRequest("three", { taskId, configuration });
+    await other.engine.sendMessage(third, alice);
+    await expect.poll(() => stores[0].load(scope, taskId)).toMatchObject({ queuedTurns: [{ position: 1 }] });
+
+    expect((await node.engine.getTask({ id: taskId }, alice)).status.state).toBe("TASK_STATE_WORKING");
+    const repeated = node.engine.sendMessage(third, alice);
+    await expect(repeated).resolves.toMatchObject({ task: { id: taskId } });
+
+    running.emit(inputRequiredTestEvent).end();
+    lingering.end();
+    (await other.agent.waitForRun(1)).end();
+    await expect
+      .poll(async () => (await node.engine.getTask({ id: taskId }, alice)).status.state)
+      .toBe("TASK_STATE_COMPLETED");
+    await Promise.all([node.engine.close(0), other.engine.close(0)]);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});
