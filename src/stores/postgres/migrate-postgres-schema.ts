@@ -9,8 +9,8 @@ import { LOCK_MIGRATION, READ_DATABASE_STATE, READ_SCHEMA_VERSION } from "./stat
 
 export const POSTGRES_SCHEMA_VERSION: number = POSTGRES_SCHEMA_STEPS.length;
 
-const SET_VERSION_SQL = `DELETE FROM colloquy.store_version;
-INSERT INTO colloquy.store_version (version) VALUES (${POSTGRES_SCHEMA_VERSION});`;
+const SET_VERSION_SQL = `DELETE FROM colloquy.schema_state;
+INSERT INTO colloquy.schema_state (version) VALUES (${POSTGRES_SCHEMA_VERSION});`;
 
 interface PostgresMigrationOptions {
   /** Display name of the store. */

@@ -183,7 +183,7 @@ const CREATE_TABLES_SQL = `
  */
 export const CREATE_VERSION_TABLE_SQL = `
   CREATE SCHEMA IF NOT EXISTS colloquy;
-  CREATE TABLE IF NOT EXISTS colloquy.store_version (version integer PRIMARY KEY);
+  CREATE TABLE IF NOT EXISTS colloquy.schema_state (version integer PRIMARY KEY);
 `;
 
 /**

@@ -56,7 +56,7 @@ describe("the statements", () => {
       url,
       POSTGRES_SCHEMA_STEPS.reduce((script, sql) => script + sql, "CREATE SCHEMA colloquy;"),
     );
-    await runTestSql(url, "CREATE TABLE colloquy.store_version (version integer)");
+    await runTestSql(url, "CREATE TABLE colloquy.schema_state (version integer)");
     const script = statements.map(({ name, text }) => `PREPARE ${name} AS ${text};`).join("\n");
     const prepared = await runTestSql(url, `${script} SELECT name FROM pg_prepared_statements`);
     expect(prepared).toHaveLength(statements.length);
