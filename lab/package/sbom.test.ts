@@ -31,7 +31,7 @@ describe("the SBOM of npm's output", () => {
     const runtime = Object.keys(manifest.dependencies).map(
       (name) => `${name}@${packages[`node_modules/${name}`]?.version}`,
     );
-    expect(runtime).toHaveLength(5);
+    expect(runtime).toEqual(expect.arrayContaining([expect.stringMatching(/^jose@\d/)]));
     expect(listed).toEqual(expect.arrayContaining([...runtime, `preact@${version}`]));
     expect(sbom.dependencies.find(({ ref }) => ref === rootRef)?.dependsOn).toEqual(runtime);
   });

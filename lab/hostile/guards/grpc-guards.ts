@@ -26,8 +26,8 @@ export const GRPC_GUARDS: readonly Guard[] = [
   },
   {
     name: "grpc-call-share",
-    file: "src/server/bindings/grpc.ts",
-    find: "if (refusal !== undefined) throw this.#createRefusal(refusal);",
+    file: "src/server/bindings/grpc-call-account.ts",
+    find: "this.#releaseCall = this.#openCalls.acquire(this.byteAccount.holderKey);",
     replace: "",
     noticedBy: { test: "src/server/bindings/grpc-abuse.test.ts" },
   },

@@ -4,16 +4,16 @@ import type { Guard } from "./guard.ts";
 export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "fair-shares",
-    file: "src/base/data-structures/fair-share-ledger.ts",
+    file: "src/base/data-structures/quota.ts",
     find: 'if (freeAfterwards < 0) return "capacity";',
     replace: "return undefined;",
     noticedBy: { attack: "unread-answers" },
   },
   {
     name: "byte-share",
-    file: "src/server/byte-ledger/byte-ledger.ts",
-    find: "return this.#shares.reserve(holder, bytes) === undefined;",
-    replace: "this.#shares.reserveUnchecked(holder, bytes); return true;",
+    file: "src/base/data-structures/quota.ts",
+    find: "if (refusal === undefined) this.reserveUnchecked(holder, amount);",
+    replace: "this.reserveUnchecked(holder, amount); return undefined;",
     noticedBy: { test: "src/server/byte-ledger/byte-ledger.test.ts" },
   },
   {
@@ -74,7 +74,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "stream-share",
-    file: "src/engine/engine-limits.ts",
+    file: "src/base/data-structures/quota.ts",
     find: "this.assertRoom(holder, 1);",
     replace: "",
     noticedBy: { test: "src/engine/quota.test.ts" },
@@ -89,8 +89,8 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "fair-agent-runs",
     file: "src/engine/engine-limits.ts",
-    find: "        ? { capacity: limit }",
-    replace: "        ? { capacity: limit, ratioToFree: Infinity }",
+    find: "maxPerHolder: limitPerCaller,",
+    replace: "maxPerHolder: limitPerCaller ?? Infinity,",
     noticedBy: { attack: "slow-tasks-and-streams" },
   },
   {
