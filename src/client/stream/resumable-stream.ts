@@ -101,10 +101,7 @@ function createConnectionLostError(
   if (taskId === undefined) metadata["messageId"] = messageId;
   const [subject, advice] =
     taskId === undefined
-      ? [
-          "The stream",
-          `The message may have arrived. Send it again with the messageId ${messageId}`,
-        ]
+      ? ["The stream", `The message may have arrived. Send it again with the messageId ${messageId}`]
       : [`The stream of task ${taskId}`, "The task may still be running. Subscribe to it again, or get it"];
   const message = `${subject} lost its connection, and ${attempts} attempts to resume it failed (${failure.message}). ${advice}.`;
   return new A2AError("UNAVAILABLE", message, { metadata, cause: failure });

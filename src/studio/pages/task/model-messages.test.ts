@@ -125,7 +125,7 @@ describe("the messages of a model call", () => {
       expect(listModelMessages([{ role, content: "Hi" }], "user")).toEqual([{ role, parts: [text("Hi")] }]);
     const name = { toString: 1, valueOf: 1 };
     expect(listModelMessages([{ functionCall: { name } }], "user")).toMatchObject([
-      { parts: [{ kind: "call", tool: "unknown", value: {} }] },
+      { parts: [{ kind: "call", tool: "", value: {} }] },
     ]);
     expect(
       listModelMessages([{ role: "tool", tool_call_id: JSON.parse(nest(20_000)), content: "3" }], "user"),
