@@ -129,7 +129,7 @@ describe("the messages of a model call", () => {
     ]);
     expect(
       listModelMessages([{ role: "tool", tool_call_id: JSON.parse(nest(20_000)), content: "3" }], "user"),
-    ).toEqual([{ role: "tool", parts: [{ kind: "result", tool: "unknown", value: "3" }] }]);
+    ).toEqual([{ role: "tool", parts: [{ kind: "result", tool: "", value: "3" }] }]);
     const deep = JSON.parse(
       `${'[{"role":"user"},{"input":'.repeat(20_000)}[]${"}]".repeat(20_000)}`,
     ) as JsonValue;
