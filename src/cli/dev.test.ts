@@ -195,6 +195,24 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
     await waitForAnswer(url, "four");
   });
 
+  it("serves the agent of a moved file at its earlier URL, and takes no other new agent for a removed one", async () => {
+    const unnamed = (answer: string): string => `export default async function* () { yield "${answer}"; }`;
+    const dev = await startDev(
+      { "agents/one.ts": unnamed("1"), "agents/other.ts": createAgentSource(`"other"`, "other") },
+      "agents",
+    );
+    const url = dev.agentUrls["one"] ?? "";
+    await rename(join(dev.cwd, "agents/one.ts"), join(dev.cwd, "agents/two.ts"));
+    await waitForAnswer(url.replace("one", "two"), "1");
+    await dev.process.waitForOutput("two was one, whose URL answers");
+    expect(await ask(url)).toBe("1");
+    await rm(join(dev.cwd, "agents/other.ts"));
+    await dev.save("agents/new.ts", createAgentSource(`"new"`, "new"));
+    await waitForAnswer(url.replace("one", "new"), "new");
+    const earlier = url.replace("one", "other");
+    await expect.poll(async () => (await fetch(`${earlier}/.well-known/agent-card.json`)).status).toBe(404);
+  });
+
   it("answers with the same agent at the root URL after another agent is renamed", async () => {
     const dev = await startDev({
       "agents/a.ts": createAgentSource(`"one"`, "first"),

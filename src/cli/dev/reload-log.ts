@@ -39,20 +39,8 @@ export function formatReloadReport(
   return summary + formatFailures(failures);
 }
 
-/** Returns the rename of an agent: exactly one id is gone, and exactly one is new. */
-export function findRename({
-  added,
-  removed,
-}: Pick<AgentReloadReport, "added" | "removed">): { readonly from: string; readonly to: string } | undefined {
-  const [from, ...otherRemoved] = removed;
-  const [to, ...otherAdded] = added;
-  if (from === undefined || to === undefined || otherRemoved.length + otherAdded.length > 0) return undefined;
-  return { from, to };
-}
-
 /** Formats the hint for a renamed agent, whose conversations belong to its earlier id. */
-export function formatRename(report: Pick<AgentReloadReport, "added" | "removed">): string {
-  const renamed = findRename(report);
+export function formatRename({ renamed }: Pick<AgentReloadReport, "renamed">): string {
   if (!renamed) return "";
   const { from, to } = renamed;
   return `${to} was ${from}, whose URL answers until the command ends. To keep the id, add the option id: "${from}".\n`;

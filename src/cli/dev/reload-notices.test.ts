@@ -8,6 +8,7 @@ describe("the notices of a reload", () => {
       reloaded: ["weather"],
       added: ["greeter"],
       removed: ["hello"],
+      renamed: { from: "hello", to: "greeter" },
       failures: [],
     };
     const notices = new ReloadNoticeSource("/").listNotices(report, [], "2026-11-29T00:00:00.000Z");

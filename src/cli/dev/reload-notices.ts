@@ -1,6 +1,6 @@
 import type { AgentReloadNotice } from "../../studio/console/index.ts";
 import { toRelativePath, type AgentReloadReport } from "../../studio/dev/index.ts";
-import { type DescribedFailure, findRename } from "./reload-log.ts";
+import type { DescribedFailure } from "./reload-log.ts";
 
 /** Translates the reports about reloads to notices for the pages of the console. */
 export class ReloadNoticeSource {
@@ -14,7 +14,7 @@ export class ReloadNoticeSource {
 
   /** Returns the notices about a reload at a time in ISO 8601 format. */
   listNotices(
-    report: Pick<AgentReloadReport, "reloaded" | "added" | "removed" | "failures">,
+    report: Pick<AgentReloadReport, "reloaded" | "added" | "removed" | "renamed" | "failures">,
     failures: readonly DescribedFailure[],
     at: string,
   ): AgentReloadNotice[] {
@@ -25,8 +25,7 @@ export class ReloadNoticeSource {
     );
     const correctedPaths = [...this.#failedPaths].filter((path) => !failedPaths.has(path));
     this.#failedPaths = failedPaths;
-    const { reloaded, added, removed } = report;
-    const renamed = findRename(report);
+    const { reloaded, added, removed, renamed } = report;
     return [
       ...[...removed, ...correctedPaths].map((agent) => ({ kind: "agentRemoved", agent, at }) as const),
       ...[...reloaded, ...added].map(

@@ -26,7 +26,6 @@ import { reportUncaughtErrors } from "./report-uncaught-errors.ts";
 import {
   describeNewFailures,
   formatFailures,
-  findRename,
   formatReloadReport,
   formatRename,
   type DescribedFailure,
@@ -182,9 +181,8 @@ class ReloadingServer {
   }
 
   async #applyReport(server: Server, report: AgentReloadReport): Promise<void> {
-    const { agents, reloaded, added, removed } = report;
+    const { agents, reloaded, added, removed, renamed } = report;
     if (reloaded.length + added.length + removed.length === 0) return;
-    const renamed = findRename(report);
     if (renamed) {
       for (const [earlier, id] of this.#renamedAgents)
         if (id === renamed.from) this.#renamedAgents.set(earlier, renamed.to);

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type { Agent } from "../../engine/index.ts";
 import type { ReloadableModules } from "./reloadable-modules.ts";
 import type { SyntaxGate } from "./syntax-gate.ts";
@@ -22,6 +24,11 @@ export interface AgentReloadReport {
   readonly reloaded: readonly string[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
+  /**
+   * The new id of an agent: exactly one id is gone, exactly one is new, and both belong to the same file, or to files with
+   * the same content.
+   */
+  readonly renamed?: { readonly from: string; readonly to: string };
   readonly failures: readonly AgentFileFailure[];
 }
 
@@ -37,6 +44,8 @@ export interface AgentFileFailure {
 
 interface KnownFile {
   readonly agents: Readonly<Record<string, Agent>>;
+  /** Digest of the content with which the agents were loaded. */
+  readonly digest?: string | undefined;
   readonly failure?: Pick<AgentFileFailure, "reason" | "error" | "isNew">;
 }
 
@@ -97,7 +106,7 @@ export class AgentReloader {
         const { error } = syntaxError;
         const reason = `could not be loaded: ${error.message}`;
         const isNew = earlier.failure?.reason !== reason || changedFiles.has(syntaxError.file);
-        known.set(file, { agents: earlier.agents, failure: { reason, error, isNew } });
+        known.set(file, { ...earlier, failure: { reason, error, isNew } });
         continue;
       }
       if (earlier && !earlier.failure && !affected.has(file)) {
@@ -108,16 +117,21 @@ export class AgentReloader {
       if ("agents" in loaded || loaded.error === undefined) this.#modules.markEvaluated(file);
       if ("agents" in loaded) {
         for (const id of Object.keys(loaded.agents)) reloaded.add(id);
-        known.set(file, loaded);
+        known.set(file, { ...loaded, digest: await computeDigest(file) });
         continue;
       }
       const isNew =
         earlier?.failure?.reason !== loaded.reason ||
         [file, ...this.#modules.listImportedFiles(file)].some((one) => changedFiles.has(one));
-      known.set(file, { agents: earlier?.agents ?? {}, failure: { ...loaded, isNew } });
+      known.set(file, { agents: {}, ...earlier, failure: { ...loaded, isNew } });
     }
+    const report = createReport(known, earlierIds, reloaded);
+    const renamed = findRename(report, (id) => {
+      const file = listAgentIds(known).get(id) ?? earlierIds.get(id);
+      return { file, digest: (known.get(file ?? "") ?? this.#knownFiles.get(file ?? ""))?.digest };
+    });
     this.#knownFiles = known;
-    return createReport(known, earlierIds, reloaded);
+    return renamed ? { ...report, renamed } : report;
   }
 }
 
@@ -136,6 +150,29 @@ function createReport(
       failure ? [{ file, ...failure, earlierAgentIds: Object.keys(agents) }] : [],
     ),
   };
+}
+
+function findRename(
+  { added, removed }: AgentReloadReport,
+  findOrigin: (id: string) => { readonly file: string | undefined; readonly digest: string | undefined },
+): AgentReloadReport["renamed"] {
+  const [from, ...otherRemoved] = removed;
+  const [to, ...otherAdded] = added;
+  if (from === undefined || to === undefined || otherRemoved.length + otherAdded.length > 0) return undefined;
+  const [old, current] = [findOrigin(from), findOrigin(to)];
+  const hasSameContent = old.digest !== undefined && old.digest === current.digest;
+  return old.file === current.file || hasSameContent ? { from, to } : undefined;
+}
+
+/** Returns a digest of a file, or `undefined` for a folder, and for a file that is gone meanwhile. */
+async function computeDigest(file: string): Promise<string | undefined> {
+  try {
+    return createHash("sha256")
+      .update(await readFile(file))
+      .digest("base64");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the files of all agents by agent id. */

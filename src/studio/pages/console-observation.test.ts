@@ -261,6 +261,20 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await guarded.close();
   });
 
+  it("names one reader of a message of the chat, although the client and the server observe its stream", async () => {
+    const test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const { page } = await test.open(browser, "#/chat/reporter");
+    await page.getByRole("textbox", { name: "Message" }).fill("tides");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-testid=turn][data-status=ended]").waitFor();
+    await page.getByRole("link", { name: "Timeline" }).click();
+    const readers = page.getByRole("region", { name: "Readers" }).getByRole("listitem");
+    await readers.filter({ hasText: "completed" }).first().waitFor();
+    expect(await readers.count()).toBe(1);
+    await page.close();
+    await test.close();
+  });
+
   it("makes one row of the chunks of an answer, and shows each chunk on request", async () => {
     const stepped = new SteppedAgent();
     const test = await ConsolePageTest.serve({ ticker: stepped.agent });
@@ -299,6 +313,9 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
       .poll(() => rows.locator(".task-tokens").allInnerTexts())
       .toEqual(["1,234", "1,234", "1,234"]);
     expect(await rows.locator(".task-cost").first().innerText()).toMatch(/^\$\d/);
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await rows.locator(".task-cost").first().isVisible()).toBe(true);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.evaluate(`location.hash = "#/compare"`);
     const question = page.getByRole("row", { name: /^question/ });
     await expect.poll(() => question.locator("td").allInnerTexts()).toContain("tides");

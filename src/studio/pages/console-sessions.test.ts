@@ -117,6 +117,21 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
     await page.close();
   });
 
+  it("lists the conversations with all agents, and opens one of another agent", async () => {
+    test = await ConsolePageTest.serve({ baker: bakerAgent, reporter: reportAgent });
+    const { page } = await test.open(browser, "#/chat/baker");
+    await send(page, "A cake");
+    await page.getByLabel("Size").waitFor();
+    await page.evaluate(`location.hash = "#/chat/reporter"`);
+    await page.getByRole("heading", { name: "reporter" }).waitFor();
+    await page.getByText("Conversations", { exact: true }).click();
+    const rows = page.getByRole("list", { name: "Conversations" }).getByRole("link");
+    await rows.filter({ hasText: "baker" }).click();
+    await page.getByTestId("turn").filter({ hasText: "A cake" }).getByLabel("Size").waitFor();
+    expect(await page.getByRole("combobox", { name: "Agent" }).inputValue()).toBe("baker");
+    await page.close();
+  });
+
   it("opens in other tabs: a link, a row of the list, and a URL without a token", async () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent });
     const { page } = await test.open(browser, "#/tasks");

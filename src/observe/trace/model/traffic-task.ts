@@ -18,6 +18,7 @@ import {
   type TimelineMark,
 } from "./timeline-types.ts";
 import { type TrafficCall, isEntryOfKind } from "./traffic-call.ts";
+import { groupCallsByExchange } from "./traffic-exchange.ts";
 import { computeTaskMarks, type HasLostLinesBetween } from "./task-marks.ts";
 
 const AGENT_NAME_RANKS: readonly (WriterLine["vantage"] | undefined)[] = [
@@ -177,10 +178,12 @@ export class TrafficTask {
     return this.#entries.length;
   }
 
-  /** Positions of the task's readers, in the order in which their streams began. */
+  /** Positions of the task's readers, in the order in which their streams began. A client and a server observe one reader. */
   get readers(): ReaderPosition[] {
-    return [...this.calls]
-      .filter((call) => call.isStream)
+    const streams = [...this.calls].filter((call) => call.isStream);
+    const repeated = new Set(groupCallsByExchange(streams).flatMap(([, ...others]) => others));
+    return streams
+      .filter((call) => !repeated.has(call))
       .toSorted((a, b) => (a.startMs ?? 0) - (b.startMs ?? 0) || (a.key < b.key ? -1 : 1))
       .map((call) => call.getReaderPosition());
   }

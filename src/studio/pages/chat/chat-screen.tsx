@@ -150,7 +150,7 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
             Save as test
           </button>
         )}
-        <ConversationList agentId={agent.id} currentContextId={conversation.contextId} />
+        <ConversationList currentContextId={conversation.contextId} />
         {agent.status === "auth-needed" && (
           <a class="button primary" href={formatRoute("agents", [agent.id])}>
             Sign in

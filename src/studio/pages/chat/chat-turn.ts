@@ -15,8 +15,10 @@ import {
 } from "../../../observe/trace/index.ts";
 import { foldRecordedEvent } from "../task/fold-recorded-event.ts";
 
-/** Something that an agent sent during a turn, in the order of its first appearance. */
-export type TurnItem =
+/** Something that an agent sent during a turn, in the order of its first appearance. `at` is its time in ISO 8601 format. */
+export type TurnItem = TurnContent & { readonly at: string };
+
+type TurnContent =
   /** A message of progress reports that the agent works. The next message replaces it for the reader. */
   | { readonly kind: "message"; readonly message: Message; readonly isProgress: boolean }
   | { readonly kind: "artifact"; readonly artifactId: string }
@@ -50,6 +52,8 @@ export class ChatTurn {
   readonly #knownMessageIds: Set<string>;
   readonly #knownArtifactIds = new Set<string>();
   #wasCut = false;
+  /** Time of the line that the turn adds. */
+  #lineAt = "";
 
   /** `knownMessageIds` are the messages that earlier turns show. The turn adds its own. */
   constructor(sent: Message, knownMessageIds: Set<string>, nowMs: number) {
@@ -82,6 +86,7 @@ export class ChatTurn {
 
   addLine(line: TrafficLine, nowMs: number): void {
     this.lastLineMs = nowMs;
+    this.#lineAt = line.at;
     switch (line.kind) {
       case "request":
         this.#addRequest(line);
@@ -90,6 +95,7 @@ export class ChatTurn {
         if (line.error !== undefined && line.is_stream !== true) this.error = line.error;
         if (line.body !== undefined && line.is_stream !== true) this.#addResponseBody(line.body);
         break;
+      case "event":
       case "frame":
         this.#addFrame(line);
         break;
@@ -106,7 +112,7 @@ export class ChatTurn {
         break;
       case "model":
       case "tool":
-        this.items.push({ kind: "work", line });
+        this.#addItem({ kind: "work", line });
         break;
       case "turn":
         this.cause = line.error ?? this.cause;
@@ -115,7 +121,6 @@ export class ChatTurn {
       case "agent":
       case "card":
       case "end":
-      case "event":
       case "loss":
       case "push":
       case "run":
@@ -167,7 +172,7 @@ export class ChatTurn {
       this.#addEvent(result as StreamResponse);
   }
 
-  #addFrame(line: Extract<TrafficLine, { kind: "frame" }>): void {
+  #addFrame(line: Extract<TrafficLine, { kind: "event" | "frame" }>): void {
     if (line.event === undefined) return;
     const event = line.event as unknown as StreamResponse;
     const { log_seq: seq } = line;
@@ -212,22 +217,79 @@ export class ChatTurn {
     if (message === undefined || message.role === "ROLE_USER" || this.#knownMessageIds.has(message.messageId))
       return;
     this.#knownMessageIds.add(message.messageId);
-    this.items.push({ kind: "message", message, isProgress });
+    this.#addItem({ kind: "message", message, isProgress });
   }
 
   #addArtifact(artifactId: string): void {
     if (this.#knownArtifactIds.has(artifactId)) return;
     this.#knownArtifactIds.add(artifactId);
-    this.items.push({ kind: "artifact", artifactId });
+    this.#addItem({ kind: "artifact", artifactId });
   }
 
   #addNote(tone: "warn" | "good", text: string): void {
-    this.items.push({ kind: "note", tone, text });
+    this.#addItem({ kind: "note", tone, text });
+  }
+
+  /** Reports of the server and events of the agent arrive in different streams. */
+  #addItem(content: TurnContent): void {
+    const at = this.#lineAt;
+    const index = this.items.findLastIndex(
+      (item) => item.at < at || (item.at === at && content.kind !== "work"),
+    );
+    this.items.splice(index + 1, 0, { ...content, at });
   }
 
   #formatPosition(): string {
     return this.lastSeq === undefined ? ` after ${this.events} events` : ` after event ${this.lastSeq}`;
   }
+}
+
+/** What the server reports about the work on a task. The streams of the agent do not contain it. */
+export type ReportLine = Extract<TrafficLine, { readonly kind: "model" | "tool" | "turn" }>;
+type EventLine = Extract<TrafficLine, { readonly kind: "event" }>;
+
+/**
+ * Creates the turns of a stored task from its event log, in the order of the log, and from reports in their order. The
+ * turns are those that the page would show if it had followed the task.
+ */
+export function replayTurns(
+  log: readonly EventLine[],
+  reports: readonly ReportLine[],
+  knownMessageIds: Set<string>,
+): ChatTurn[] {
+  const begun: { readonly sent: Message; readonly at: string; readonly lines: TrafficLine[] }[] = [];
+  for (const line of log) {
+    const sent = findSentMessage(line);
+    if (sent) begun.push({ sent, at: line.at, lines: [] });
+    if (!sent || begun.length === 1) begun.at(-1)?.lines.push(line);
+  }
+  let current: (typeof begun)[number] | undefined;
+  for (const report of reports) {
+    const timeMs = Date.parse(report.at);
+    // An agent starts before its message is committed, so that only the begin of its turn shows the message.
+    if (report.kind === "turn" && report.phase === "begin")
+      current = begun.toSorted((a, b) => getDistance(a.at, timeMs) - getDistance(b.at, timeMs))[0];
+    const { lines } = current ?? begun.findLast(({ at }) => at <= report.at) ?? begun[0] ?? { lines: [] };
+    // A report precedes the event that it has caused.
+    const next = lines.findIndex((line) => line.kind === "event" && line.log_seq > 1 && line.at >= report.at);
+    lines.splice(next < 0 ? lines.length : next, 0, report);
+  }
+  return begun.map(({ sent, lines }, index) => {
+    const turn = new ChatTurn(sent, knownMessageIds, performance.now());
+    for (const line of lines) turn.addLine(line, performance.now());
+    if (turn.isTaskOver || index < begun.length - 1) turn.end();
+    return turn;
+  });
+}
+
+function getDistance(at: string, timeMs: number): number {
+  return Math.abs(Date.parse(at) - timeMs);
+}
+
+/** Returns the message of the user in an event of a log, which is in the new task at first, and alone later. */
+function findSentMessage({ event }: EventLine): Message | undefined {
+  const { message, task } = (event ?? {}) as { readonly message?: Message; readonly task?: Task };
+  return message ?? task?.history?.find(({ role }) => role === "ROLE_USER");
 }
 
 /** Creates the turns of a stored task. A task of an agent that keeps no history has one turn without a message. */

@@ -7,23 +7,24 @@ import type { ConsoleTaskSummary } from "../../console-api/index.ts";
 import { formatError } from "../parts/notice.tsx";
 import { formatAge } from "../parts/time-format.ts";
 
-/** Number of the newest tasks of an agent whose conversations the list contains. */
+/** Number of the newest tasks whose conversations the list contains. */
 const LISTED_TASKS = 200;
 
 interface ConversationListProps {
-  readonly agentId: string;
   readonly currentContextId: string | undefined;
 }
 
-/** The earlier conversations with an agent, newest first, each with its first message. */
-export function ConversationList({ agentId, currentContextId }: ConversationListProps): VNode {
-  const { source } = usePageState();
+/** The earlier conversations with all agents, newest first, each with its first message. */
+export function ConversationList({ currentContextId }: ConversationListProps): VNode {
+  const { source, agents, findAgent } = usePageState();
+  const hasSeveralAgents = agents.value.length > 1;
   const [conversations, setConversations] = useState<readonly ConsoleTaskSummary[]>();
   const [problem, setProblem] = useState<string>();
   const load = async (): Promise<void> => {
     try {
-      const { tasks } = await source.listTasks({ agent: agentId, pageSize: LISTED_TASKS });
-      const byContext = Map.groupBy(tasks, ({ contextId }) => contextId);
+      const { tasks } = await source.listTasks({ pageSize: LISTED_TASKS });
+      const talks = tasks.filter(({ agent }) => findAgent(agent)?.isRecorded === false);
+      const byContext = Map.groupBy(talks, ({ agent, contextId }) => JSON.stringify([agent, contextId]));
       // Tasks are sorted by time, newest first, so that the last one of a context began the conversation.
       setConversations([...byContext.values()].flatMap((group) => group.at(-1) ?? []));
     } catch (error) {
@@ -48,15 +49,18 @@ export function ConversationList({ agentId, currentContextId }: ConversationList
       {conversations?.length === 0 && <p class="soft">There are no conversations yet.</p>}
       {conversations !== undefined && conversations.length > 0 && (
         <ul aria-label="Conversations">
-          {conversations.map(({ contextId, preview, updatedAt }) => (
-            <li key={contextId}>
+          {conversations.map(({ agent, contextId, preview, updatedAt }) => (
+            <li key={`${agent} ${contextId}`}>
               <a
-                href={formatRoute("chat", [agentId], { context: contextId })}
+                href={formatRoute("chat", [agent], { context: contextId })}
                 aria-current={contextId === currentContextId ? "true" : undefined}
                 onClick={({ currentTarget }) => currentTarget.closest("details")?.removeAttribute("open")}
               >
                 <AgentText text={preview === "" ? contextId : preview} />{" "}
-                <span class="soft">{formatAge(updatedAt, Date.now())}</span>
+                <span class="soft">
+                  {hasSeveralAgents && <AgentText text={`${findAgent(agent)?.name ?? agent} · `} />}
+                  {formatAge(updatedAt, Date.now())}
+                </span>
               </a>
             </li>
           ))}

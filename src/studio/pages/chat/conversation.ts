@@ -1,17 +1,10 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import {
-  isInterrupted,
-  isTerminal,
-  type JsonObject,
-  type Message,
-  type Part,
-  type Task,
-} from "../../../protocol/index.ts";
+import { type JsonObject, type Message, type Part, type Task } from "../../../protocol/index.ts";
 import type { TrafficLine } from "../../../observe/trace/index.ts";
 import { createFrameScheduler } from "../parts/frame-scheduler.ts";
 import { formatError } from "../parts/notice.tsx";
 import type { TrafficActions, TrafficSource } from "../source/traffic-source.ts";
-import { ChatTurn, restoreTurns } from "./chat-turn.ts";
+import { ChatTurn, replayTurns, type ReportLine, restoreTurns } from "./chat-turn.ts";
 
 const MAX_RESUME_ATTEMPTS = 5;
 const FIRST_RESUME_DELAY_MS = 500;
@@ -38,6 +31,8 @@ export class Conversation {
   /** The report about a task can arrive before the first event of its stream. */
   readonly #linesOfUnknownTasks: TrafficLine[] = [];
   readonly #knownMessageIds = new Set<string>();
+  /** Keys of the reports that restored turns contain, and that can also arrive live. */
+  readonly #knownReports = new Set<string>();
   readonly #aborts = new Map<string, AbortController>();
   readonly #scheduleRender = createFrameScheduler(() => {
     this.#version.value += 1;
@@ -56,26 +51,28 @@ export class Conversation {
   loading: "loading" | { readonly error: unknown } | undefined;
 
   /** Adds the turns of stored tasks, oldest first, and follows the tasks that still run. */
-  async load(stored: Promise<readonly Task[]>): Promise<void> {
+  async load(stored: Promise<readonly StoredTask[]>): Promise<void> {
     this.loading = "loading";
     try {
       const tasks = await stored;
       this.loading = undefined;
-      this.#restore(tasks);
+      for (const task of tasks) this.#restore(task);
+      this.observe(this.#linesOfUnknownTasks.splice(0));
     } catch (error) {
       this.loading = { error };
     }
     this.#scheduleRender();
   }
 
-  #restore(tasks: readonly Task[]): void {
-    for (const task of tasks) {
-      const turns = restoreTurns(task, this.#knownMessageIds);
-      this.turns.push(...turns);
-      const { state } = task.status;
-      const last = turns.at(-1);
-      if (last && !isTerminal(state) && !isInterrupted(state)) this.resume(last);
-    }
+  #restore(stored: StoredTask): void {
+    const turns =
+      "log" in stored
+        ? replayTurns(stored.log, stored.reports, this.#knownMessageIds)
+        : restoreTurns(stored, this.#knownMessageIds);
+    this.turns.push(...turns);
+    if ("log" in stored) for (const report of stored.reports) this.#knownReports.add(formatLineKey(report));
+    const last = turns.at(-1);
+    if (last && !last.isTaskOver) this.resume(last);
   }
 
   /** Changes with each change of a turn. */
@@ -86,7 +83,7 @@ export class Conversation {
   /** Adds what the server reports about the work on the tasks. The streams of the agent do not contain it. */
   observe(lines: readonly TrafficLine[]): void {
     for (const line of lines) {
-      if (line.kind !== "model" && line.kind !== "tool" && line.kind !== "turn") continue;
+      if (!isReport(line) || this.#knownReports.has(formatLineKey(line))) continue;
       // The line can arrive before the first event of a turn that continues the task.
       const turn = this.turns.findLast(({ task, sent }) => (task?.id ?? sent.taskId) === line.task_id);
       if (turn) {
@@ -219,11 +216,23 @@ export function openConversation(
   return conversation;
 }
 
+/** A task as its agent returns it, or its event log with the reports about it, if the server of the console has them. */
+type StoredTask = Task | { readonly log: readonly EventLine[]; readonly reports: readonly ReportLine[] };
+type EventLine = Extract<TrafficLine, { readonly kind: "event" }>;
+
+function isReport(line: TrafficLine): line is ReportLine {
+  return line.kind === "model" || line.kind === "tool" || line.kind === "turn";
+}
+
+function formatLineKey({ writer, seq }: TrafficLine): string {
+  return `${writer}:${seq}`;
+}
+
 async function readTasksOfContext(
   agentId: string,
   source: TrafficSource,
   contextId: string,
-): Promise<Task[]> {
+): Promise<StoredTask[]> {
   const { tasks } = await source.listTasks({
     agent: agentId,
     context: contextId,
@@ -232,7 +241,18 @@ async function readTasksOfContext(
   const oldestFirst = tasks.toSorted((a, b) =>
     (a.createdAt ?? a.updatedAt) < (b.createdAt ?? b.updatedAt) ? -1 : 1,
   );
-  return await Promise.all(oldestFirst.map(({ id }) => source.readTask(agentId, id)));
+  return await Promise.all(oldestFirst.map(({ id }) => readStoredTask(agentId, source, id)));
+}
+
+async function readStoredTask(agentId: string, source: TrafficSource, taskId: string): Promise<StoredTask> {
+  const log: EventLine[] = [];
+  const reports: ReportLine[] = [];
+  for await (const lines of source.readLines(agentId, taskId))
+    for (const line of lines) {
+      if (line.kind === "event" && line.task_id === taskId) log.push(line);
+      if (isReport(line) && line.task_id === taskId) reports.push(line);
+    }
+  return log[0]?.log_seq === 1 ? { log, reports } : await source.readTask(agentId, taskId);
 }
 
 /** Starts a new conversation with an agent, in the given context or in a new one. */
