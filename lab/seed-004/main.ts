@@ -457,7 +457,7 @@ const SECTIONS: readonly Section[] = [
     check: async () => {
       const chain = await run({ method: "cot" });
       const { rows } = buildComparisonReport([chain.recording, ducks.recording]);
-      const ratio = rows[1]?.against?.tokenRatio?.value ?? Number.NaN;
+      const ratio = rows[1]?.against?.tokenRatio ?? Number.NaN;
       assert.equal(ratio, 5);
       assert.equal(chain.recording.samples.length, 1);
       return `denied and measured: ${ratio} × cot here, at 120 tokens a call; per answer and per correct answer`;

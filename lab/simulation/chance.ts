@@ -1,4 +1,4 @@
-import { createSeededRandom } from "../../src/cards/statistics/seeded-random.ts";
+import { createSeededRandom } from "../../src/cards/roles/models/keyed-random.ts";
 
 /** Draws pseudorandom values, which depend only on the seed and on the order of the draws. */
 export class Chance {

@@ -25,7 +25,6 @@ export * from "./datasets/index.ts";
 export * from "./message-card/index.ts";
 export * from "./oracle/index.ts";
 export * from "./recording/index.ts";
-export * from "./retrieval/index.ts";
 export * from "./scoring/index.ts";
 export * from "./statistics/index.ts";
 export * from "./views/index.ts";

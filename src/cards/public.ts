@@ -37,8 +37,6 @@ export {
   type Recording,
 } from "./recording/index.ts";
 export {
-  compareRuns,
-  type RunComparison,
   buildComparisonReport,
   type ComparisonReportOptions,
   type ComparisonReport,
@@ -64,10 +62,8 @@ export {
 export {
   decodeGsm8k,
   decodeHotpotQa,
-  decodeGsm8kModelAnswers,
   decodeGsm8kSocraticFile,
   type Gsm8kSample,
   getGsm8kSlice,
   type HotpotQaSample,
 } from "./datasets/index.ts";
-export { ParagraphRanker } from "./retrieval/index.ts";

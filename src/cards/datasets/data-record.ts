@@ -76,10 +76,6 @@ function isArray(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
-export function isBoolean(value: unknown): value is boolean {
-  return typeof value === "boolean";
-}
-
 export function isStringArray(value: unknown): value is string[] {
   return isArray(value) && value.every(isString);
 }

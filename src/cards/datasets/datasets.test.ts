@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import {
   decodeGsm8k,
   decodeHotpotQa,
-  decodeGsm8kModelAnswers,
   decodeGsm8kSocraticFile,
   getGsm8kSlice,
   mergeSocraticSteps,
@@ -72,26 +71,6 @@ describe("GSM8K", () => {
       "gsm8k_0: the Socratic file has no problem or a different problem",
     );
     expect(() => mergeSocraticSteps([first, second], [first])).toThrow("gsm8k_1");
-  });
-
-  it("includes recorded answers and names the model whose answer is missing", () => {
-    const answer = { is_correct: true, solution: "A: 2" };
-    const four = { "6b_finetuning": answer, "6b_verification": answer, "175b_finetuning": answer };
-    const read = (record: object): unknown =>
-      decodeGsm8kModelAnswers(JSON.stringify({ question: "?", ...record }), "e.jsonl");
-    expect(read({ ...four, "175b_verification": { ...answer, is_correct: false } })).toMatchObject([
-      {
-        id: "gsm8k_0",
-        answers: {
-          "6b_finetuning": { text: "A: 2", correct: true },
-          "175b_verification": { correct: false },
-        },
-      },
-    ]);
-    expect(() => read(four)).toThrow('e.jsonl:1, "175b_verification": a record must be a JSON object');
-    expect(() => read({ ...four, "175b_verification": { solution: "" } })).toThrow(
-      '"is_correct" is not a boolean',
-    );
   });
 });
 

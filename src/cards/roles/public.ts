@@ -7,7 +7,6 @@ export type {
   CassetteModelOptions,
   CassetteStore,
   FaultOptions,
-  HotpotHeuristicOptions,
   ModelScript,
   OpenAiCompatibleModelOptions,
   OracleModelOptions,
@@ -17,10 +16,8 @@ export type {
 export {
   createAiSdkModel,
   createCassetteModel,
-  createHotpotHeuristicModel,
   createOpenAiCompatibleModel,
   createOracleModel,
-  createRecordedGsm8kModel,
   createScriptedModel,
   withFaults,
 } from "./models/index.ts";

@@ -1,5 +1,3 @@
-import type { SupportingFact } from "../datasets/index.ts";
-
 /** Exact match, F1, precision, and recall of an answer. The exact match is 1 or 0. */
 interface OverlapScore {
   readonly exact: number;
@@ -38,22 +36,6 @@ export function scoreHotpotQaAnswer(predicted: string, gold: string): OverlapSco
   return computeOverlapScore(exact, countSharedWords(words, goldWords), words.length, goldWords.length);
 }
 
-/** Scores predicted supporting sentences by exact match and by F1 over sentences. */
-export function scoreSupportingFacts(
-  predicted: readonly SupportingFact[],
-  gold: readonly SupportingFact[],
-): OverlapScore {
-  const left = new Set(predicted.map(getFactKey));
-  const right = new Set(gold.map(getFactKey));
-  const shared = [...left].filter((fact) => right.has(fact)).length;
-  return computeOverlapScore(
-    left.size === right.size && shared === right.size ? 1 : 0,
-    shared,
-    left.size,
-    right.size,
-  );
-}
-
 function computeOverlapScore(exact: number, shared: number, predicted: number, gold: number): OverlapScore {
   const precision = predicted > 0 ? shared / predicted : 0;
   const recall = gold > 0 ? shared / gold : 0;
@@ -75,10 +57,6 @@ function countSharedWords(left: readonly string[], right: readonly string[]): nu
     counts.set(word, count - 1);
   }
   return shared;
-}
-
-function getFactKey({ title, sentence }: SupportingFact): string {
-  return `${sentence} ${title}`;
 }
 
 const ANSWERS_WITHOUT_PARTIAL_CREDIT: ReadonlySet<string> = new Set(["yes", "no", "noanswer"]);

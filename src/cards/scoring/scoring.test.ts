@@ -7,7 +7,6 @@ import {
   normalizeAnswer,
   scoreAnswer,
   scoreHotpotQaAnswer,
-  scoreSupportingFacts,
 } from "./index.ts";
 
 describe("the answer in a reply", () => {
@@ -176,25 +175,5 @@ describe("a HotpotQA answer", () => {
   it("receives no credit if it is empty", () => {
     expect(scoreHotpotQaAnswer("", "Ann")).toEqual({ exact: 0, f1: 0, precision: 0, recall: 0 });
     expect(scoreHotpotQaAnswer("the", "a")).toEqual({ exact: 1, f1: 0, precision: 0, recall: 0 });
-  });
-
-  it("has a score of the supporting sentences", () => {
-    const gold = [
-      { title: "A", sentence: 0 },
-      { title: "B", sentence: 1 },
-    ];
-    const facts = scoreSupportingFacts(
-      [...gold, { title: "B", sentence: 2 }, { title: "C", sentence: 0 }],
-      gold,
-    );
-    expect(facts).toMatchObject({ exact: 0, precision: 1 / 2, recall: 1 });
-    expect(facts.f1).toBeCloseTo(2 / 3, 12);
-    expect(scoreSupportingFacts(gold.toReversed(), gold)).toEqual({
-      exact: 1,
-      f1: 1,
-      precision: 1,
-      recall: 1,
-    });
-    expect(scoreSupportingFacts([], gold)).toEqual({ exact: 0, f1: 0, precision: 0, recall: 0 });
   });
 });

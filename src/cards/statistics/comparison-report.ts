@@ -1,21 +1,18 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { CONTROLLER } from "../message-card/index.ts";
-import type { Recording, RecordedSample } from "../recording/index.ts";
-import { computePairedBootstrap } from "./paired-bootstrap.ts";
-import { compareRuns, assertComparableRuns, excludeSkippedSamples, type ScoredRun } from "./compare-runs.ts";
+import type { AnswerSourceKind, Recording, RecordedSample, RunLine, ScoreLine } from "../recording/index.ts";
+import { computeCoordinationMetrics, type CoordinationMetrics } from "./coordination-metrics.ts";
+import { computeMean, computeMeasureMeans, countBy, sumBy } from "./distribution.ts";
 import {
-  computeCoordinationMetrics,
-  type CoordinatedRun,
-  type CoordinationMetrics,
-} from "./coordination-metrics.ts";
-import { computeMean, computeMeasureMeans } from "./distribution.ts";
-import type { McNemarResult } from "./mcnemar.ts";
+  computeMcNemarTest,
+  computeNewcombeInterval,
+  computeWilsonInterval,
+  type IntervalEstimate,
+  type McNemarResult,
+} from "./intervals.ts";
 import { getScoreOutcome, isAnsweredOutcome } from "./score-outcome.ts";
-import { countBy } from "./specification-formula-statistics.ts";
-import { computeAccuracy } from "./run-figures.ts";
 import { summarizeTokens, computeTokenPrice, type TokenTariff, type TokenCounts } from "./token-counts.ts";
-import type { IntervalEstimate } from "./wilson-interval.ts";
 
 /** Comparison of several runs on the same problems. */
 export interface ComparisonReport {
@@ -70,7 +67,7 @@ interface ComparedRunStatistics {
   readonly against: BaselineComparison | undefined;
 }
 
-/** Comparison of a run with a baseline run. */
+/** Comparison of a run with a baseline run, problem by problem. */
 export interface BaselineComparison {
   /** Accuracy of the run minus accuracy of the baseline. */
   readonly difference: IntervalEstimate;
@@ -79,10 +76,11 @@ export interface BaselineComparison {
   /** Number of problems that the baseline solved and the run did not. */
   readonly onlyOther: number;
   readonly p: McNemarResult;
-  /** Token count of the run divided by the token count of the baseline. */
-  readonly tokenRatio: IntervalEstimate | undefined;
-  /** Difference in each additional dataset measure that both runs have. */
-  readonly measures: Readonly<Record<string, IntervalEstimate>>;
+  /**
+   * Token count of the run divided by the token count of the baseline, over the problems that both completed. Otherwise,
+   * a method that fails early would look cheap. `undefined` if no such problem exists, or if its tokens are unknown.
+   */
+  readonly tokenRatio: number | undefined;
 }
 
 /**
@@ -98,8 +96,8 @@ interface EqualTokenBudgetComparison {
    * Name of the chain-of-thought run with the most similar token budget. Token budgets that differ by at most
    * 25 % are treated as equal.
    */
-  readonly other: string | undefined;
-  readonly otherTokens: number | undefined;
+  readonly other: string;
+  readonly otherTokens: number;
   /** Comparison with the chain-of-thought run, or `undefined` if the token budgets are not equal. */
   readonly against: BaselineComparison | undefined;
   /** Chain-of-thought method whose run would have an equal token budget, for example `cot-sc@7`. */
@@ -114,16 +112,25 @@ export interface ComparisonReportOptions {
 
 const assertKnownOptions = defineOptionNames<ComparisonReportOptions>()("buildComparisonReport", "tariff");
 
-interface ComparedRun {
-  readonly recording: Recording;
-  readonly scoredRun: ScoredRun;
-  readonly samples: readonly RecordedSample[];
+/** A run with its scored problems by their IDs. */
+interface ScoredRun {
+  readonly name: string;
+  readonly run: RunLine;
+  readonly samples: ReadonlyMap<string, ScoredSample>;
+}
+
+type ScoredSample = RecordedSample & { readonly score: ScoreLine };
+
+interface ComparedRun extends ScoredRun {
   readonly row: Omit<ComparedRunStatistics, "against" | "coordination">;
+  /** Mean number of tokens per problem, or `undefined` if it is 0 or only a lower bound. */
+  readonly tokens: number | undefined;
 }
 
 /**
- * Compares each run with the first run. All runs must have the same problems. Throws INVALID_PARAMS if the
- * runs are not comparable (see `compareRuns`) or if a recording has no run line.
+ * Compares each run with the first run. Problems that one of the runs skipped are excluded. Throws INVALID_PARAMS if the
+ * runs differ in evidence, dataset, scorer, or problems, because comparing such runs is misleading, or if a recording
+ * has no run line.
  */
 export function buildComparisonReport(
   recordings: readonly Recording[],
@@ -131,150 +138,176 @@ export function buildComparisonReport(
 ): ComparisonReport {
   assertKnownOptions(options);
   const names = createUniqueRunNames(recordings);
-  const allRuns = recordings.map((recording, index) => convertRecordingToScoredRun(recording, names[index]));
-  const scoredRuns = excludeSkippedSamples(allRuns);
-  const entries = recordings.flatMap((recording, index) => {
-    const scoredRun = scoredRuns[index];
-    return scoredRun ? toComparedRun(recording, scoredRun, options.tariff) : [];
-  });
-  assertComparableRuns(entries.map(({ scoredRun }) => scoredRun));
-  const [first] = entries;
+  const skipped = new Set(recordings.flatMap(({ skips }) => skips.map(({ sample_id }) => sample_id)));
+  const scored = recordings.map((recording, index) => toScoredRun(recording, names[index] ?? "", skipped));
+  assertComparableRuns(scored);
+  const runs = scored.map((run) => toComparedRun(run, options.tariff));
+  const [first] = runs;
   if (!first) throw new A2AError("INVALID_PARAMS", "Nothing to compare. To do: name at least two runs.");
+  const { dataset, evidence, rule } = first.run;
   return {
-    dataset: first.scoredRun.dataset,
-    evidence: first.scoredRun.evidence,
-    rule: first.scoredRun.rule,
-    samples: first.scoredRun.samples.size,
-    skipped: new Set(allRuns.flatMap(({ skipped = [] }) => [...skipped])).size,
-    rows: entries.map((entry) => ({
-      ...entry.row,
-      coordination: computeCoordinationMetrics(toCoordinatedRun(entry), toCoordinatedRun(first)),
-      against: entry === first ? undefined : compareWithBaseline(first, entry),
+    dataset,
+    evidence,
+    rule,
+    samples: first.samples.size,
+    skipped: skipped.size,
+    rows: runs.map((run) => ({
+      ...run.row,
+      coordination: computeCoordinationMetrics(toCoordinatedRun(run), toCoordinatedRun(first)),
+      against: run === first ? undefined : compareWithBaseline(first, run),
     })),
-    budgets: entries.flatMap((entry) => findEqualTokenBudgetComparison(entry, entries) ?? []),
+    budgets: runs.flatMap((run) => findEqualTokenBudgetComparison(run, runs) ?? []),
   };
 }
 
-/** Converts the finished problems of a recording into a scored run for `compareRuns`. */
-export function convertRecordingToScoredRun(recording: Recording, name?: string): ScoredRun {
-  const { run } = recording;
+function toScoredRun(
+  { run, samples }: Recording,
+  name: string,
+  skipped: ReadonlySet<string | undefined>,
+): ScoredRun {
   if (!run)
     throw new A2AError(
       "INVALID_PARAMS",
       "These cards have no record of the run. To do: name the file in which the run was recorded.",
     );
-  return {
-    name: name ?? run.method,
-    dataset: run.dataset,
-    evidence: run.evidence,
-    rule: run.rule,
-    samples: new Map(
-      recording.samples.flatMap((sample) => {
-        const { id, score } = sample;
-        if (id === undefined || !score) return [];
-        const { total, unknownCards, isReported } = summarizeTokens(sample.cards);
-        const tokens = isReported && unknownCards === 0 ? total : undefined;
-        const question = sample.cards.find(({ sender }) => sender === CONTROLLER)?.content;
-        const isCompleted = isAnsweredOutcome(getScoreOutcome(score));
-        return [[id, { correct: score.correct, gold: score.gold, question, isCompleted, tokens }] as const];
-      }),
-    ),
-    skipped: new Set(recording.skips.map(({ sample_id }) => sample_id)),
-  };
+  const scored = samples.filter(
+    (sample): sample is ScoredSample => sample.score !== undefined && !skipped.has(sample.id),
+  );
+  return { name, run, samples: new Map(scored.map((sample) => [sample.id ?? "", sample])) };
 }
 
-function toComparedRun(
-  recording: Recording,
-  scoredRun: ScoredRun,
-  tariff: TokenTariff | undefined,
-): ComparedRun {
-  const samples = recording.samples.filter(({ id }) => id !== undefined && scoredRun.samples.has(id));
-  const scores = samples.flatMap(({ score }) => score ?? []);
+function toComparedRun(run: ScoredRun, tariff: TokenTariff | undefined): ComparedRun {
+  const samples = [...run.samples.values()];
+  const scores = samples.map(({ score }) => score);
+  const count = samples.length;
   const { sum, total, estimated, unknownCards, isReported } = summarizeTokens(
     samples.flatMap(({ cards }) => cards),
   );
-  const isKnown = isReported && samples.length > 0;
-  const tokens = isKnown ? divideTokenCounts(sum, samples.length) : undefined;
-  const totalTokens = isKnown ? total / samples.length : undefined;
-  // Comparability is checked later, so an empty run must not throw here.
-  const accuracy = computeAccuracy(scores) ?? { value: 0, low: 0, high: 1 };
-  const outcomes = countBy(scores, getScoreOutcome);
-  const completed = scores.filter((score) => isAnsweredOutcome(getScoreOutcome(score))).length;
+  const tokens = isReported
+    ? {
+        input: sum.input / count,
+        output: sum.output / count,
+        cached: sum.cached / count,
+        reasoning: sum.reasoning / count,
+      }
+    : undefined;
+  const completed = samples.filter(isCompleted).length;
   const correct = scores.filter((score) => score.correct).length;
   const turns = scores.flatMap((score) => score.turns ?? []);
   return {
-    recording,
-    scoredRun,
-    samples,
+    ...run,
+    tokens: !isReported || total === 0 || unknownCards > 0 ? undefined : total / count,
     row: {
-      name: scoredRun.name,
-      run_id: recording.run?.run_id ?? "",
-      accuracy,
+      name: run.name,
+      run_id: run.run.run_id,
+      accuracy: computeWilsonInterval(correct, count),
       measures: computeMeasureMeans(scores),
-      outcomes,
+      outcomes: countBy(scores, getScoreOutcome),
       completed,
       tokens,
-      totalTokens,
+      totalTokens: isReported ? total / count : undefined,
       unknownCards,
       estimated: estimated > 0,
       turns: turns.length > 0 ? computeMean(turns) : undefined,
       price: tokens && tariff && computeTokenPrice(tokens, tariff),
-      tokensPerCompleted: isKnown && completed > 0 ? total / completed : undefined,
-      tokensPerCorrect: isKnown && correct > 0 ? total / correct : undefined,
+      tokensPerCompleted: isReported && completed > 0 ? total / completed : undefined,
+      tokensPerCorrect: isReported && correct > 0 ? total / correct : undefined,
     },
   };
 }
 
-function toCoordinatedRun(run: ComparedRun): CoordinatedRun {
+function isCompleted({ score }: ScoredSample): boolean {
+  return isAnsweredOutcome(getScoreOutcome(score));
+}
+
+function toCoordinatedRun({
+  samples,
+  row,
+  tokens,
+}: ComparedRun): Parameters<typeof computeCoordinationMetrics>[0] {
+  return { samples: [...samples.values()], accuracy: row.accuracy.value, tokens };
+}
+
+function compareWithBaseline(baseline: ScoredRun, run: ScoredRun): BaselineComparison {
+  const pairs = [...run.samples].flatMap(([id, sample]) => {
+    const other = baseline.samples.get(id);
+    return other ? [[other, sample] as const] : [];
+  });
+  const correct = pairs.map(([other, sample]) => [other.score.correct, sample.score.correct] as const);
+  const onlyThis = correct.filter(([other, own]) => own && !other).length;
+  const onlyOther = correct.filter(([other, own]) => other && !own).length;
+  const completed = pairs.filter((pair) => pair.every(isCompleted));
+  const [otherTokens, tokens] = [0, 1].map((side) => sumKnownTokens(completed.map((pair) => pair[side]!)));
   return {
-    samples: run.samples,
-    accuracy: run.row.accuracy.value,
-    tokens: getRunTokensPerSample(run),
+    difference: computeNewcombeInterval(correct),
+    onlyThis,
+    onlyOther,
+    p: computeMcNemarTest(onlyThis, onlyOther),
+    tokenRatio: otherTokens === undefined || tokens === undefined ? undefined : tokens / otherTokens,
   };
 }
 
-function compareWithBaseline(baseline: ComparedRun, run: ComparedRun): BaselineComparison {
-  const { difference, onlySecond, onlyFirst, p, tokenRatio } = compareRuns(baseline.scoredRun, run.scoredRun);
-  const baselineSamples = new Map(baseline.samples.map((sample) => [sample.id, sample]));
-  const names = listMeasureNames(run.samples).filter((name) =>
-    listMeasureNames(baseline.samples).includes(name),
+/** Returns the tokens of several problems, or `undefined` if they are 0 or if the tokens of a problem are unknown. */
+function sumKnownTokens(samples: readonly RecordedSample[]): number | undefined {
+  const summaries = samples.map(({ cards }) => summarizeTokens(cards));
+  const isKnown = summaries.every(({ isReported, unknownCards }) => isReported && unknownCards === 0);
+  return (isKnown && sumBy(summaries, ({ total }) => total)) || undefined;
+}
+
+const MODEL_EVIDENCE: ReadonlySet<string> = new Set<AnswerSourceKind>(["live-model", "recorded-model"]);
+
+/** Throws INVALID_PARAMS with the reason if the runs are not comparable. */
+function assertComparableRuns(runs: readonly ScoredRun[]): void {
+  const [first, ...others] = runs;
+  if (!first) return;
+  if (first.samples.size === 0)
+    throw createIncomparableRunsError([first], "it has no scored samples", "score the run first");
+  for (const other of others) {
+    const fail = (why: string, action: string): never => {
+      throw createIncomparableRunsError([first, other], why, action);
+    };
+    for (const aspect of ["evidence", "dataset", "rule"] as const) {
+      const values = [first.run[aspect], other.run[aspect]];
+      // The recorded answers of a model are answers of a model, too.
+      if (values[0] === values[1] || values.every((value) => MODEL_EVIDENCE.has(value))) continue;
+      fail(`their ${aspect} differs: ${values.join(" and ")}`, `compare runs of one ${aspect}`);
+    }
+    const missing =
+      [...first.samples.keys()].find((id) => !other.samples.has(id)) ??
+      [...other.samples.keys()].find((id) => !first.samples.has(id));
+    if (missing !== undefined) fail(`only one of them has ${missing}`, "run both on the same samples");
+    for (const [id, sample] of first.samples)
+      if (!isSameProblem(sample, other.samples.get(id) as ScoredSample))
+        fail(`${id} is another problem in each of them`, "run both on the same data");
+  }
+}
+
+/** A record without the cards of a problem lacks its text. */
+function isSameProblem(a: ScoredSample, b: ScoredSample): boolean {
+  const [first, second] = [a, b].map(
+    ({ cards }) => cards.find(({ sender }) => sender === CONTROLLER)?.content,
   );
-  return {
-    difference,
-    onlyThis: onlySecond,
-    onlyOther: onlyFirst,
-    p,
-    tokenRatio,
-    measures: Object.fromEntries(
-      names.map((name) => {
-        const pairs = run.samples.map(
-          (sample) =>
-            [
-              baselineSamples.get(sample.id)?.score?.measures?.[name] ?? 0,
-              sample.score?.measures?.[name] ?? 0,
-            ] as const,
-        );
-        return [name, computePairedBootstrap(pairs, (a, b, count) => (b - a) / count)];
-      }),
-    ),
-  };
+  return a.score.gold === b.score.gold && (first === undefined || second === undefined || first === second);
+}
+
+function createIncomparableRunsError(runs: readonly ScoredRun[], why: string, action: string): A2AError {
+  const names = runs.map(({ name }) => name).join(" and ");
+  return new A2AError("INVALID_PARAMS", `Cannot compare ${names}: ${why}. To do: ${action}.`);
 }
 
 /** Maximum ratio of two token budgets that are treated as equal. */
 const MAX_EQUAL_TOKEN_BUDGET_RATIO = 1.25;
 
 function findEqualTokenBudgetComparison(
-  entry: ComparedRun,
-  entries: readonly ComparedRun[],
+  run: ComparedRun,
+  runs: readonly ComparedRun[],
 ): EqualTokenBudgetComparison | undefined {
-  const tokens = getRunTokensPerSample(entry);
-  const chains = entries.flatMap((other) => {
-    const voters = parseVoterCountFromMethod(other);
-    const total = getRunTokensPerSample(other);
-    return voters === undefined || total === undefined ? [] : { other, voters, total };
+  const { tokens } = run;
+  const chains = runs.flatMap((other) => {
+    const voters = parseVoterCount(other);
+    return voters === undefined || other.tokens === undefined ? [] : { other, voters, total: other.tokens };
   });
-  if (tokens === undefined || parseVoterCountFromMethod(entry) !== undefined || chains.length === 0)
-    return undefined;
+  if (tokens === undefined || parseVoterCount(run) !== undefined || chains.length === 0) return undefined;
   const getDistance = (total: number): number => Math.abs(Math.log(total / tokens));
   const nearest = chains.reduce((best, chain) =>
     getDistance(chain.total) < getDistance(best.total) ? chain : best,
@@ -282,26 +315,19 @@ function findEqualTokenBudgetComparison(
   const isEqual = getDistance(nearest.total) <= Math.log(MAX_EQUAL_TOKEN_BUDGET_RATIO);
   const fitting = Math.round(tokens / (nearest.total / nearest.voters));
   return {
-    name: entry.row.name,
+    name: run.name,
     tokens,
-    other: nearest.other.row.name,
+    other: nearest.other.name,
     otherTokens: nearest.total,
-    against: isEqual ? compareWithBaseline(nearest.other, entry) : undefined,
+    against: isEqual ? compareWithBaseline(nearest.other, run) : undefined,
     missing: isEqual || fitting <= 1 ? undefined : `cot-sc@${fitting}`,
   };
 }
 
-/**
- * Returns the number of chains of thought in a `cot` or `cot-sc@k` method, or `undefined` for other methods.
- */
-function parseVoterCountFromMethod({ recording }: ComparedRun): number | undefined {
-  const found = /^cot(?:-sc@([1-9]\d{0,4}))?$/.exec(recording.run?.method ?? "");
+/** Returns the number of chains of thought in a `cot` or `cot-sc@k` method, or `undefined` for other methods. */
+function parseVoterCount({ run }: ScoredRun): number | undefined {
+  const found = /^cot(?:-sc@([1-9]\d{0,4}))?$/.exec(run.method);
   return found ? Number(found[1] ?? 1) : undefined;
-}
-
-/** Returns the mean number of tokens per problem, or `undefined` if it is 0 or only a lower bound. */
-function getRunTokensPerSample({ row }: ComparedRun): number | undefined {
-  return row.totalTokens === 0 || row.unknownCards > 0 ? undefined : row.totalTokens;
 }
 
 /**
@@ -317,25 +343,16 @@ function createUniqueRunNames(recordings: readonly Recording[]): string[] {
     run?.run_id ?? "",
   ]);
   return words.map((parts) => {
-    const size = [1, 2, 3, 4, 5].find(
-      (size) =>
-        words.filter((other) => joinRunNameParts(other, size) === joinRunNameParts(parts, size)).length === 1,
+    const size = [1, 2, 3, 4].find(
+      (size) => words.filter((other) => joinWords(other, size) === joinWords(parts, size)).length === 1,
     );
-    return joinRunNameParts(parts, size ?? parts.length);
+    return joinWords(parts, size ?? parts.length);
   });
 }
 
-function joinRunNameParts(parts: readonly string[], size: number): string {
-  return parts
-    .slice(0, size)
-    .filter((part) => part !== "")
+function joinWords(words: readonly string[], count: number): string {
+  return words
+    .slice(0, count)
+    .filter((word) => word !== "")
     .join(" ");
-}
-
-function listMeasureNames(samples: readonly RecordedSample[]): string[] {
-  return [...new Set(samples.flatMap(({ score }) => Object.keys(score?.measures ?? {})))];
-}
-
-function divideTokenCounts({ input, output, cached, reasoning }: TokenCounts, by: number): TokenCounts {
-  return { input: input / by, output: output / by, cached: cached / by, reasoning: reasoning / by };
 }

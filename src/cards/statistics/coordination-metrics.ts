@@ -1,6 +1,5 @@
 import { CONTROLLER } from "../message-card/index.ts";
 import type { RecordedSample } from "../recording/index.ts";
-import { tokenizeWords } from "../retrieval/index.ts";
 import { computeMean } from "./distribution.ts";
 
 /**
@@ -89,3 +88,15 @@ function countCallsPerProblem({ samples }: CoordinatedRun): number | undefined {
 function divide(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined || b === 0 ? undefined : a / b;
 }
+
+/** Returns the words of a text in lower case and without English stop words. */
+function tokenizeWords(text: string): string[] {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP_WORDS.has(word));
+}
+
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    "a also an and are as at be been being but by did do does for from had has have how in is it its not of on or " +
+    "than that the these this those to was were what when where which who whom whose with"
+  ).split(" "),
+);

@@ -51,3 +51,14 @@ export function summarizeDistribution(values: readonly number[]): DistributionSu
     p95: computeQuantile(sorted, 0.95),
   };
 }
+
+/** Counts items by key. */
+export function countBy<Item>(
+  items: readonly Item[],
+  getKey: (item: Item) => string,
+): Record<string, number> {
+  // The object has no prototype, because a message type may be called `constructor`.
+  const counts = Object.create(null) as Record<string, number>;
+  for (const item of items) counts[getKey(item)] = (counts[getKey(item)] ?? 0) + 1;
+  return counts;
+}

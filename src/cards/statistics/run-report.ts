@@ -1,22 +1,50 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { type MessageCard, PLANNER, parseCardTime } from "../message-card/index.ts";
-import type { RunEndLine, Recording, RunLine, TornLine } from "../recording/index.ts";
-import type { CardCallTokenComparison } from "./card-call-token-comparison.ts";
-import type { DistributionSummary } from "./distribution.ts";
-import { type ReplyLatency, summarizeReplyLatency } from "./role-spending.ts";
-import { analyzeSample, computeRunFigures, type RunFigures } from "./run-figures.ts";
-import { RUN_FINDING_KINDS } from "./run-findings.ts";
+import type {
+  Recording,
+  RecordedSample,
+  RunEndLine,
+  RunLine,
+  ScoreLine,
+  TornLine,
+} from "../recording/index.ts";
 import {
+  type CardStatistics,
+  computeCardStatistics,
   computeSpecificationFormulaStatistics,
+  type ReplyLatency,
+  type RoleSpending,
   type SpecificationFormulaStatistics,
-} from "./specification-formula-statistics.ts";
-import { computeTokenPrice, sumUsageTokens, type TokenTariff, type TokenCounts } from "./token-counts.ts";
+  summarizeReplyLatency,
+  summarizeRoleSpending,
+} from "./card-statistics.ts";
+import {
+  computeMeasureMeans,
+  countBy,
+  type DistributionSummary,
+  summarizeDistribution,
+} from "./distribution.ts";
+import { computeWilsonInterval, type IntervalEstimate } from "./intervals.ts";
+import {
+  type CardCallTokenComparison,
+  compareCardAndCallTokens,
+  detectRunFindings,
+  listProtocolViolations,
+  RUN_FINDING_KINDS,
+  type RunFinding,
+} from "./run-checks.ts";
+import { getScoreOutcome } from "./score-outcome.ts";
+import {
+  computeTokenPrice,
+  sumUsageTokens,
+  summarizeTokens,
+  type TokenCounts,
+  type TokenSummary,
+  type TokenTariff,
+} from "./token-counts.ts";
 
 /** All statistics of a run. Statistics without data are `undefined`. */
-export interface RunReport extends Pick<
-  RunFigures,
-  "samples" | "accuracy" | "measures" | "figures" | "spending" | "ledger" | "findings"
-> {
+export interface RunReport {
   /** Run line of the recording, without the list of problem IDs. */
   readonly run: Omit<RunLine, "v" | "kind" | "writer" | "seq" | "mono_ms" | "sample_ids"> | undefined;
   /** Reasons why some statistics cannot be computed. */
@@ -25,9 +53,41 @@ export interface RunReport extends Pick<
   readonly violations: readonly string[];
   /** Summaries of all violated guarantees, empty for a correct run. */
   readonly broken: readonly string[];
+  readonly samples: {
+    readonly total: number;
+    /** Number of scored problems. */
+    readonly done: number;
+    /** Number of problems that ended with an error and count as wrong (`--on-error wrong`). */
+    readonly failed: number;
+    /** Number of problems that ended with an error and have no score (`--on-error skip`). */
+    readonly skipped: number;
+    /** Number of scored problems by outcome. */
+    readonly outcomes: Readonly<Record<string, number>>;
+    /** Number of started problems that are interrupted or still running. */
+    readonly open: number;
+  };
+  /** Accuracy over the scored problems. */
+  readonly accuracy: IntervalEstimate | undefined;
+  /** Mean of each additional dataset measure, for example `f1`. */
+  readonly measures: Readonly<Record<string, number>>;
+  readonly figures: CardStatistics | undefined;
   readonly seed: SpecificationFormulaStatistics | undefined;
-  readonly tokens: TokenReport;
-  readonly time: TimeReport;
+  readonly tokens: TokenSummary & {
+    /** Number of input and output tokens per scored problem, or per problem if the recording has no run line. */
+    readonly perSample: DistributionSummary | undefined;
+    /** Share of estimated tokens, from 0 to 1, or `undefined` if there are no tokens. */
+    readonly estimatedShare: number | undefined;
+    /** Price of all tokens according to the tariff, or `undefined` without a tariff. */
+    readonly price: number | undefined;
+  };
+  readonly spending: readonly RoleSpending[];
+  readonly ledger: CardCallTokenComparison | undefined;
+  readonly time: {
+    /** Time in milliseconds from the first task of a problem to the last reply. */
+    readonly perSample: DistributionSummary | undefined;
+    readonly latency: readonly ReplyLatency[];
+  };
+  readonly findings: readonly RunFinding[];
   /** Number of findings by kind, omitting kinds without findings. */
   readonly found: Readonly<Record<string, number>>;
   readonly ends: readonly RunEndLine["status"][];
@@ -41,21 +101,6 @@ export interface RunReport extends Pick<
   readonly torn: readonly TornLine[];
 }
 
-/** Token statistics of a run. */
-type TokenReport = RunFigures["tokens"] & {
-  /** Share of estimated tokens, from 0 to 1, or `undefined` if there are no tokens. */
-  readonly estimatedShare: number | undefined;
-  /** Price of all tokens according to the tariff, or `undefined` without a tariff. */
-  readonly price: number | undefined;
-};
-
-/** Time statistics of a run. */
-interface TimeReport {
-  /** Time in milliseconds from the first task of a problem to the last reply. */
-  readonly perSample: DistributionSummary | undefined;
-  readonly latency: readonly ReplyLatency[];
-}
-
 /** Options of `buildRunReport`. */
 export interface RunReportOptions {
   /** Prices of tokens. The report contains no price if `tariff` is absent. */
@@ -67,33 +112,70 @@ const assertKnownOptions = defineOptionNames<RunReportOptions>()("buildRunReport
 /** Builds the report of a recording. `buildRunReport` is a pure function. */
 export function buildRunReport(recording: Recording, options: RunReportOptions = {}): RunReport {
   assertKnownOptions(options);
-  const { tariff } = options;
-  const { run, cards, calls, ends, torn, abandoned } = recording;
-  const analyzed = recording.samples.map((sample) => analyzeSample(sample, run));
-  const violations = analyzed.flatMap(({ id, violations }) =>
+  const { run, samples, cards, calls, ends, torn, abandoned } = recording;
+  const named = samples.filter(({ id }) => id !== undefined);
+  const scores = named.flatMap(({ score }) => score ?? []);
+  const settled = named.filter((sample) => isSettled(sample, run));
+  const measured = run === undefined ? named : named.filter(({ score }) => score !== undefined);
+  const checks = samples.map((sample) => ({ id: sample.id, ...checkSample(sample, run) }));
+  const findings = checks.flatMap((check) => check.findings);
+  const violations = checks.flatMap(({ id, violations }) =>
     violations.map((what) => `${formatSampleId(id)}: ${what}`),
   );
-  const computed = computeRunFigures(analyzed, run, calls);
-  const { findings, ledger, figures, tokens, timePerSample, ...shared } = computed;
-  const isElsewhere = isPlannerRecordedElsewhere(PLANNER, recording);
-  const { total } = computed.samples;
-  const isCut = torn.some(({ last }) => !last);
+  const ledger = calls.length > 0 ? compareCardAndCallTokens(settled, calls) : undefined;
+  const isElsewhere = isPlannerRecordedElsewhere(recording);
+  const figures =
+    cards.length + named.length > 0
+      ? computeCardStatistics(
+          cards,
+          named.flatMap(({ id }) => id ?? []),
+        )
+      : undefined;
+  const tokens = summarizeTokens(cards);
   const degraded = ends.some(({ recorder }) => recorder === "degraded");
+  const {
+    v: _v,
+    kind: _kind,
+    writer: _writer,
+    seq: _seq,
+    mono_ms: _ms,
+    sample_ids: _ids,
+    ...about
+  } = run ?? ({} as RunLine);
   return {
-    ...shared,
-    run: run && omitRunLineSampleIds(run),
-    unknown: listReasonsForMissingStatistics(recording, cards, total, ledger, isElsewhere),
+    run: run && about,
+    unknown: listReasonsForMissingStatistics(recording, named.length, ledger, isElsewhere),
     violations,
-    broken: listViolatedRunGuarantees(violations, ledger, degraded, isCut),
+    broken: listViolatedRunGuarantees(
+      violations,
+      ledger,
+      degraded,
+      torn.some(({ last }) => !last),
+    ),
+    samples: {
+      total: named.length,
+      done: scores.length,
+      failed: scores.filter(({ error }) => error !== undefined).length,
+      outcomes: countBy(scores, getScoreOutcome),
+      skipped: named.filter(({ skip }) => skip !== undefined).length,
+      open: run ? named.filter((sample) => !isSettled(sample, run) && sample.cards.length > 0).length : 0,
+    },
+    accuracy: computeAccuracy(scores),
+    measures: computeMeasureMeans(scores),
     figures: figures && { ...figures, ...(isElsewhere && { solverTasks: undefined }) },
-    seed: total > 0 ? computeSpecificationFormulaStatistics(cards, total) : undefined,
+    seed: named.length > 0 ? computeSpecificationFormulaStatistics(cards, named.length) : undefined,
     tokens: {
       ...tokens,
+      perSample: summarizeIfAny(measured.map((sample) => summarizeTokens(sample.cards).total)),
       estimatedShare: tokens.total > 0 ? tokens.estimated / tokens.total : undefined,
-      price: tariff && computeTokenPrice(tokens.sum, tariff),
+      price: options.tariff && computeTokenPrice(tokens.sum, options.tariff),
     },
+    spending: summarizeRoleSpending(cards),
     ledger,
-    time: { perSample: timePerSample, latency: summarizeReplyLatency(cards, parseCardTime) },
+    time: {
+      perSample: summarizeIfAny(named.flatMap((sample) => computeSampleDuration(sample) ?? [])),
+      latency: summarizeReplyLatency(cards, parseCardTime),
+    },
     findings,
     found: Object.fromEntries(
       Object.keys(RUN_FINDING_KINDS).flatMap((kind) => {
@@ -112,54 +194,85 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
   };
 }
 
+/** Returns the findings and the protocol violations of a problem. */
+export function checkSample(
+  sample: RecordedSample,
+  run: RunLine | undefined,
+): { readonly findings: readonly RunFinding[]; readonly violations: readonly string[] } {
+  const { id, cards } = sample;
+  return {
+    findings: detectRunFindings(sample),
+    violations: listProtocolViolations({ cards, isSettled: id === undefined || isSettled(sample, run) }),
+  };
+}
+
+/** Returns the share of correct answers with its interval, or `undefined` if no problem is scored. */
+function computeAccuracy(scores: readonly Pick<ScoreLine, "correct">[]): IntervalEstimate | undefined {
+  const correct = scores.filter((score) => score.correct).length;
+  return scores.length > 0 ? computeWilsonInterval(correct, scores.length) : undefined;
+}
+
+/** Returns the time from the first message card to the last arrival, or `undefined` without a reply. */
+function computeSampleDuration({
+  cards,
+  timedCards: [first, ...others],
+}: RecordedSample): number | undefined {
+  const hasReply = cards.some(
+    ({ metadata }) =>
+      metadata.in_reply_to !== undefined && metadata.in_reply_to === first?.card.metadata.card_id,
+  );
+  return first && hasReply ? Math.max(...others.map(({ arrivedMs }) => arrivedMs)) - first.sentMs : undefined;
+}
+
+/**
+ * Returns whether no more message cards of a problem are expected: the problem is scored or skipped, or the
+ * recording has no run line.
+ */
+function isSettled(
+  { score, skip }: Pick<RecordedSample, "score" | "skip">,
+  run: RunLine | undefined,
+): boolean {
+  return run === undefined || score !== undefined || skip !== undefined;
+}
+
+function summarizeIfAny(values: readonly number[]): DistributionSummary | undefined {
+  return values.length > 0 ? summarizeDistribution(values) : undefined;
+}
+
 /**
  * Returns whether the recording contains replies of the planner, but neither its model calls nor its delegations.
  */
-function isPlannerRecordedElsewhere(planner: string, { run, cards, calls }: Recording): boolean {
+function isPlannerRecordedElsewhere({ run, cards, calls }: Recording): boolean {
   if (!run) return false;
   const sent = cards.filter(
-    ({ sender, metadata }) => sender === planner && metadata["written_by"] === undefined,
+    ({ sender, metadata }) => sender === PLANNER && metadata["written_by"] === undefined,
   );
   const hasDelegated = sent.some(({ message_type }) => message_type === "task");
-  return sent.length > 0 && !hasDelegated && !calls.some(({ role }) => role === planner);
-}
-
-function omitRunLineSampleIds({
-  v: _v,
-  kind: _kind,
-  writer: _writer,
-  seq: _seq,
-  mono_ms: _mono,
-  sample_ids: _ids,
-  ...rest
-}: RunLine): RunReport["run"] {
-  return rest;
+  return sent.length > 0 && !hasDelegated && !calls.some(({ role }) => role === PLANNER);
 }
 
 function listReasonsForMissingStatistics(
-  { run, calls }: Recording,
-  cards: readonly MessageCard[],
+  { run, calls, cards }: Recording,
   samples: number,
   ledger: CardCallTokenComparison | undefined,
   isElsewhere: boolean,
 ): string[] {
-  const unknown: string[] = [];
-  if (!run) {
-    unknown.push(
+  const has = (test: (metadata: MessageCard["metadata"]) => boolean): boolean =>
+    cards.some(({ metadata }) => test(metadata));
+  return [
+    !run &&
       "which problems there were, and which answers are correct: the run has no record (name its .cards.jsonl)",
-    );
-    if (samples === 0 && cards.length > 0)
-      unknown.push("figures by problem: the cards have no metadata.sample_id");
-  }
-  if (cards.some(({ metadata }) => metadata.card_id === undefined))
-    unknown.push("replies of cards without metadata.card_id: no durations, no missing replies");
-  if (isElsewhere)
-    unknown.push("delegations of the planner: another process recorded them (name its .cards.jsonl, too)");
-  if (calls.length === 0 && cards.some(({ metadata }) => metadata.usage))
-    unknown.push("whether the cards report all tokens: no model calls are recorded");
-  for (const role of ledger?.unchecked ?? [])
-    unknown.push(`whether the tokens on the cards of ${role} are correct: another process records its calls`);
-  return unknown;
+    !run && samples === 0 && cards.length > 0 && "figures by problem: the cards have no metadata.sample_id",
+    has(({ card_id }) => card_id === undefined) &&
+      "replies of cards without metadata.card_id: no durations, no missing replies",
+    isElsewhere && "delegations of the planner: another process recorded them (name its .cards.jsonl, too)",
+    calls.length === 0 &&
+      has(({ usage }) => usage !== undefined) &&
+      "whether the cards report all tokens: no model calls are recorded",
+    ...(ledger?.unchecked ?? []).map(
+      (role) => `whether the tokens on the cards of ${role} are correct: another process records its calls`,
+    ),
+  ].filter((reason) => typeof reason === "string");
 }
 
 function listViolatedRunGuarantees(
@@ -175,13 +288,13 @@ function listViolatedRunGuarantees(
       : [
           `the protocol: ${violations.length} ${violations.length === 1 ? "violation" : "violations"}, the first in ${first}`,
         ];
-  if (ledger && !ledger.ok) {
-    const { mismatches } = ledger;
-    const [{ sample_id, role, cards, calls }] = mismatches as [CardCallTokenComparison["mismatches"][number]];
+  const [mismatch] = ledger?.mismatches ?? [];
+  if (ledger && mismatch) {
+    const { sample_id, role, cards, calls } = mismatch;
     const difference = cards.input + cards.output - calls.input - calls.output;
     broken.push(
-      `the ledger: ${mismatches.length} of ${ledger.checked} sums differ, the first in ${formatSampleId(sample_id)}: ` +
-        `the cards of ${role} have ${formatSignedNumber(difference)} tokens against its calls`,
+      `the ledger: ${ledger.mismatches.length} of ${ledger.checked} sums differ, the first in ${formatSampleId(sample_id)}: ` +
+        `the cards of ${role} have ${difference < 0 ? "" : "+"}${difference} tokens against its calls`,
     );
   }
   if (degraded) broken.push("the record: lines were lost while it was written");
@@ -191,8 +304,4 @@ function listViolatedRunGuarantees(
 
 function formatSampleId(sample: string | undefined): string {
   return sample ?? "cards without a problem";
-}
-
-function formatSignedNumber(difference: number): string {
-  return difference < 0 ? String(difference) : `+${difference}`;
 }

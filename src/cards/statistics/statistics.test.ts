@@ -1,16 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  compareRuns,
   computeMcNemarTest,
   computeNewcombeInterval,
-  computePairedBootstrap,
-  assertComparableRuns,
-  createSeededRandom,
   summarizeDistribution,
   computeWilsonInterval,
   type IntervalEstimate,
-  type ScoredRun,
 } from "./index.ts";
 
 const Z_99_PERCENT = 2.5758293035489004;
@@ -135,46 +130,6 @@ describe("Newcombe's interval of paired proportions", () => {
   });
 });
 
-describe("the paired bootstrap", () => {
-  // R: qbinom(c(.025, .975), 100, .5) is 40 60; the mean of 100 values, half of them 1, is so distributed.
-  it("has the quantiles of the binomial distribution", () => {
-    const pairs = Array.from({ length: 100 }, (_, index) => [index % 2, 0] as const);
-    const { value, low, high } = computePairedBootstrap(pairs, (first) => first, 20_000);
-    expect([value, low, high]).toEqual([50, 40, 60]);
-  });
-
-  it("draws pairs together, so that a constant ratio has an interval of width 0", () => {
-    const pairs = Array.from({ length: 50 }, (_, index) => [index + 1, 3 * (index + 1)] as const);
-    expect(computePairedBootstrap(pairs, (first, second) => second / first)).toEqual({
-      value: 3,
-      low: 3,
-      high: 3,
-    });
-  });
-
-  it("has the same interval each time", () => {
-    const pairs = Array.from({ length: 30 }, (_, index) => [index, index * index] as const);
-    const compute = (): unknown => computePairedBootstrap(pairs, (first, second) => second - first);
-    expect(compute()).toEqual(compute());
-  });
-
-  it("rejects an empty list", () => {
-    expect(() => computePairedBootstrap([], () => 0)).toThrow("Nothing to resample");
-  });
-
-  it("draws uniformly", () => {
-    const random = createSeededRandom(42);
-    const drawn = Array.from({ length: 100_000 }, random);
-    expect(drawn.every((number) => number >= 0 && number < 1)).toBe(true);
-    const counts = Array.from(
-      { length: 10 },
-      (_, bin) => drawn.filter((number) => Math.floor(number * 10) === bin).length,
-    );
-    // 4 standard deviations of a count of 10,000 are 380.
-    expect(counts.filter((count) => Math.abs(count - 10_000) > 380)).toEqual([]);
-  });
-});
-
 describe("a distribution", () => {
   // R: quantile(c(1, 2, 3, 4, 10), c(.5, .95)) is 3 and 8.8.
   it("has the quantiles of R", () => {
@@ -191,111 +146,5 @@ describe("a distribution", () => {
       mean: Number.NaN,
       median: Number.NaN,
     });
-  });
-});
-
-describe("two runs", () => {
-  const createScore = (correct: boolean, tokens: number | undefined, isCompleted = true) => ({
-    correct,
-    gold: "18",
-    question: "How many?",
-    isCompleted,
-    tokens,
-  });
-  const run = (name: string, correct: readonly boolean[], change: Partial<ScoredRun> = {}): ScoredRun => ({
-    name,
-    dataset: "gsm8k",
-    evidence: "recorded-model",
-    rule: "number",
-    samples: new Map(correct.map((is, index) => [`gsm8k_${index}`, createScore(is, 100 * (index + 1))])),
-    ...change,
-  });
-  // 30 problems: 25 and 20 are right, 6 only by the first, 1 only by the second.
-  const first = run(
-    "cot",
-    Array.from({ length: 30 }, (_, index) => index < 25),
-  );
-  const second = run(
-    "a2a",
-    Array.from({ length: 30 }, (_, index) => index < 19 || index === 29),
-  );
-
-  it("are compared by problem", () => {
-    const comparison = compareRuns(first, second);
-    expect(comparison).toMatchObject({
-      samples: 30,
-      first: computeWilsonInterval(25, 30),
-      second: computeWilsonInterval(20, 30),
-      onlyFirst: 6,
-      onlySecond: 1,
-      p: computeMcNemarTest(6, 1),
-      tokenRatio: { value: 1, low: 1, high: 1 },
-    });
-    expect(comparison.p.exact).toBeCloseTo(0.125, 12);
-    expect(comparison.difference.value).toBeCloseTo(-5 / 30, 12);
-    expect(comparison.difference.low).toBeLessThan(-5 / 30);
-    expect(comparison.difference.high).toBeGreaterThan(-5 / 30);
-  });
-
-  it("are compared in any order of their samples", () => {
-    const reversed = { ...second, samples: new Map([...second.samples].toReversed()) };
-    expect(compareRuns(first, reversed)).toEqual(compareRuns(first, second));
-  });
-
-  it.each<[string, ScoredRun]>([
-    [
-      "Cannot compare cot and oracle: their evidence differs: recorded-model and oracle. To do: compare runs of one evidence.",
-      run("oracle", [true], { evidence: "oracle" }),
-    ],
-    ["their dataset differs: gsm8k and hotpotqa", run("other", [true], { dataset: "hotpotqa" })],
-    ["their rule differs: number and exact", run("other", [true], { rule: "exact" })],
-    ["only one of them has gsm8k_1", run("short", [true])],
-    [
-      "only one of them has gsm8k_30",
-      run(
-        "long",
-        Array.from({ length: 31 }, () => true),
-      ),
-    ],
-  ])("are rejected: %s", (message, other) => {
-    expect(() => compareRuns(first, other)).toThrow(message);
-    expect(() => assertComparableRuns([first, second, other])).toThrow(message);
-  });
-
-  it.each([
-    ["another correct answer", { gold: "3" }],
-    ["another text", { question: "How much?" }],
-  ])("are rejected if a problem has %s", (_, change) => {
-    const samples = new Map(second.samples).set("gsm8k_3", { ...createScore(true, 1), ...change });
-    expect(() => compareRuns(first, { ...second, samples })).toThrow(
-      "Cannot compare cot and a2a: gsm8k_3 is another problem in each of them. To do: run both on the same data.",
-    );
-  });
-
-  it("are comparable if one of them replays recorded answers of a model", () => {
-    expect(compareRuns(first, { ...second, evidence: "live-model" }).samples).toBe(30);
-  });
-
-  it("have a token ratio over the problems that both completed, because failures are cheap", () => {
-    const failsEarly = (share: number): ScoredRun => ({
-      ...second,
-      samples: new Map(
-        [...first.samples].map(([id, { tokens = 0 }], index) => [
-          id,
-          index < share ? createScore(false, 1, false) : createScore(true, tokens * 2),
-        ]),
-      ),
-    });
-    expect(compareRuns(first, failsEarly(10)).tokenRatio).toEqual({ value: 2, low: 2, high: 2 });
-    expect(compareRuns(first, failsEarly(30)).tokenRatio).toBeUndefined();
-  });
-
-  it("are rejected without scores", () => {
-    expect(() => compareRuns(run("empty", []), run("empty", []))).toThrow("it has no scored samples");
-  });
-
-  it("have no token ratio if the tokens of one sample are unknown", () => {
-    const samples = new Map(second.samples).set("gsm8k_3", createScore(true, undefined));
-    expect(compareRuns(first, { ...second, samples }).tokenRatio).toBeUndefined();
   });
 });

@@ -68,7 +68,7 @@ export function renderRunComparison(report: ComparisonReport): string {
       tokens
         ? `${formatTokens(tokens.input)}/${formatNumber(tokens.output)}${row.estimated ? " est." : ""}`
         : "–",
-      against ? formatNumber(against.tokenRatio?.value, 2) : "1.00",
+      against ? formatNumber(against.tokenRatio, 2) : "1.00",
       formatNumber(turns, 1),
       formatTokens(row.tokensPerCompleted),
       formatTokens(row.tokensPerCorrect),
@@ -154,8 +154,8 @@ function renderEqualTokenBudgetComparison({
 }: ComparisonReport["budgets"][number]): string {
   const spent = `${name} (${formatNumber(tokens)} tokens a problem)`;
   if (against)
-    return `at equal tokens: ${spent} beside ${other ?? ""} (${formatNumber(otherTokens)}): ${formatAccuracyDifference(against)}, p ${formatPValue(against)}`;
-  const nearest = `the nearest is ${other ?? ""} with ${formatNumber(otherTokens)}`;
+    return `at equal tokens: ${spent} beside ${other} (${formatNumber(otherTokens)}): ${formatAccuracyDifference(against)}, p ${formatPValue(against)}`;
+  const nearest = `the nearest is ${other} with ${formatNumber(otherTokens)}`;
   return missing === undefined
     ? `at equal tokens: none for ${spent}; ${nearest}, and fewer votes than one there are not`
     : `at equal tokens: none for ${spent}; ${nearest}. To do: run ${missing}, too`;

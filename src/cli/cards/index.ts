@@ -6,10 +6,6 @@ export const CARDS_COMMANDS: CommandTable = {
     description: "Run a planner and a solver, or a baseline, on a dataset. Record and score the run.",
     loadFactory: async () => (await import("./run.ts")).createCardsRunCommand,
   },
-  fetch: {
-    description: "Print where to download the complete datasets.",
-    loadFactory: async () => (await import("./print-dataset-urls.ts")).createPrintDatasetUrlsCommand,
-  },
   score: {
     description: "Score the recorded replies of a run with another scorer, without a model.",
     loadFactory: async () => (await import("./score.ts")).createCardsScoreCommand,

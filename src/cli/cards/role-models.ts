@@ -1,14 +1,12 @@
-import { type AnswerSourceKind, GSM8K_ANSWER_MODELS, type DatasetSample } from "../../cards/index.ts";
-import { openCassetteFile, readGsm8kModelAnswers } from "../../cards/experiments/index.ts";
+import type { AnswerSourceKind, DatasetSample } from "../../cards/index.ts";
+import { openCassetteFile } from "../../cards/experiments/index.ts";
 import {
   createCassetteModel,
   type FaultOptions,
   withFaults,
-  createHotpotHeuristicModel,
   createOpenAiCompatibleModel,
   type OpenAiCompatibleModelOptions,
   createOracleModel,
-  createRecordedGsm8kModel,
   type RoleModel,
 } from "../../cards/roles/index.ts";
 import { createUsageError } from "../cli-error.ts";
@@ -17,8 +15,6 @@ export interface RoleModelCreationOptions {
   readonly samples: readonly DatasetSample[];
   /** Names of all models of the command. */
   readonly names?: readonly string[];
-  /** Folder that contains the recorded model answers. */
-  readonly data: string | undefined;
   readonly faults?: FaultOptions;
   /** File that stores recorded model answers for replay. */
   readonly cassette?: string;
@@ -43,26 +39,12 @@ export async function createRoleModel(name: string, source: RoleModelCreationOpt
 
 async function createRoleModelWithoutCassette(
   name: string,
-  { samples, data, replay, server, names = [] }: RoleModelCreationOptions,
+  { samples, replay, server, names = [] }: RoleModelCreationOptions,
 ): Promise<RoleModel> {
   if (name === "oracle") {
     const known = samples.filter((sample) => sample.dataset === "gsm8k");
-    if (known.length === 0)
-      throw createUsageError("The oracle supports only GSM8K.", "Use --model heuristic or a real model.");
+    if (known.length === 0) throw createUsageError("The oracle supports only GSM8K.", "Use a real model.");
     return createOracleModel(known);
-  }
-  if (name === "heuristic") return createHotpotHeuristicModel();
-  if (name === "heuristic:one-hop") return createHotpotHeuristicModel({ secondHopSource: "nothing" });
-  if (name === "heuristic:paragraph") return createHotpotHeuristicModel({ secondHopSource: "paragraph" });
-  if (name.startsWith("recorded:")) {
-    const wanted = name.slice("recorded:".length);
-    const found = GSM8K_ANSWER_MODELS.find((one) => one === wanted);
-    if (!found)
-      throw createUsageError(
-        `No recorded answers exist for ${wanted}.`,
-        `--model recorded:${GSM8K_ANSWER_MODELS.join(" | recorded:")}`,
-      );
-    return createRecordedGsm8kModel(readGsm8kModelAnswers(data), found);
   }
   const evidence = name.startsWith("scripted:") ? "simulated" : "live-model";
   // Replaying a cassette requires neither the model's package nor an API key.

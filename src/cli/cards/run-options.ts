@@ -79,7 +79,7 @@ export function addCardsRunOptions(command: Command): Command {
     )
     .option(
       "--model <name>",
-      "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…, NAME@http://…; or without a model: oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …; comma-separated models run one after another",
+      "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…, NAME@http://…; or without a model: oracle (GSM8K); comma-separated models run one after another",
       parseList,
     )
     .option(

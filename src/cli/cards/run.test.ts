@@ -520,7 +520,6 @@ describe("colloquy cards run", () => {
     ],
     [["--method", "tot"], '"tot" is not a method. Use a2a, cot'],
     [["--scorer", "strict"], "strict is not a scorer."],
-    [["--model", "recorded:gpt"], "No recorded answers exist for gpt."],
     [["--model", "unknown"], "unknown"],
     [["--faults", "wrong=2"], "wrong=2 is not a fault"],
     [["--replay"], "--replay requires a cassette."],
@@ -529,7 +528,7 @@ describe("colloquy cards run", () => {
     [["--fields", "text=a"], "Use the form question=prompt,answer=target"],
     [
       ["--data", "/nowhere"],
-      "/nowhere: the file does not exist. To do: run `colloquy cards fetch` to see where",
+      "/nowhere: the file does not exist. To do: see docs/card-experiments.md for the addresses",
     ],
     [["--max-turns", "1"], "maxTurns is 1, which leaves no turn for the answer"],
   ])("with %j says what is wrong", async (words, message) => {
@@ -668,15 +667,5 @@ describe("colloquy cards run", () => {
       expect.stringMatching(/^q_프랑스,And of France\?,Paris,Rome.?,false,answered,,,\d+,\d+$/),
       "",
     ]);
-  });
-
-  it("prints where to download the datasets", async () => {
-    const { out } = await runCliInTestProcess(["cards", "fetch", "here"]);
-    expect(out).toContain("to    here/gsm8k/test.jsonl\n");
-    expect(out).toContain("hotpotqa (CC BY-SA 4.0)\n");
-    const json = JSON.parse((await runCliInTestProcess(["cards", "fetch", "--json"])).out) as {
-      sources: object[];
-    };
-    expect(json.sources).toMatchObject([{ dataset: "gsm8k" }, { dataset: "hotpotqa" }]);
   });
 });

@@ -136,7 +136,7 @@ async function createRoleModels(
 }
 
 function readModelSource(
-  { model: names, data, faults, cassette, replay = false, baseUrl, apiKeyEnv, extraBody }: CardsRunOptions,
+  { model: names, faults, cassette, replay = false, baseUrl, apiKeyEnv, extraBody }: CardsRunOptions,
   { samples }: Dataset,
   env: CliContext["env"],
 ): RoleModelCreationOptions {
@@ -146,7 +146,7 @@ function readModelSource(
     throw createUsageError("--replay requires a cassette.", "--cassette <file>");
   const apiKey = readApiKey(apiKeyEnv, env);
   const server = baseUrl === undefined ? undefined : omitUndefined({ baseUrl, apiKey, extraBody });
-  return { samples, data, replay, ...omitUndefined({ names, faults, cassette, server }) };
+  return { samples, replay, ...omitUndefined({ names, faults, cassette, server }) };
 }
 
 /** Reads the API key of an OpenAI-compatible server from the environment variable that the user names. */

@@ -67,7 +67,7 @@ export function createCardsScoreCommand(context: CliContext): Command {
 }
 
 function createJudge(name: string): Promise<RoleModel> {
-  return createRoleModel(name, { samples: [], data: undefined });
+  return createRoleModel(name, { samples: [] });
 }
 
 /** Writes a file that does not exist yet. */

@@ -1,5 +1,5 @@
 import type { TrafficLine } from "../../observe/trace/index.ts";
-import type { CardRunData } from "./cards/card-run-data.ts";
+import type { CardRunData } from "./cards/model/run-model.ts";
 
 /**
  * The data of a page without a console. The page contains the data as JSON.

@@ -5,13 +5,11 @@ import {
   decodeGsm8k,
   decodeHotpotQa,
   decodeQuestions,
-  decodeGsm8kModelAnswers,
   decodeGsm8kSocraticFile,
   getGsm8kSlice,
   type HotpotQaSample,
   type QuestionFields,
   mergeSocraticSteps,
-  type Gsm8kModelAnswers,
 } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import type { Dataset } from "./dataset.ts";
@@ -47,17 +45,6 @@ export function readQuestions(path: string, fields: QuestionFields = {}): Datase
     samples: decodeQuestions(text, path, fields),
     sha256: hashTexts(text),
   };
-}
-
-/**
- * Reads the published GSM8K answers of four OpenAI models from `example_model_solutions.jsonl` in the dataset
- * folder.
- */
-export function readGsm8kModelAnswers(path: string | undefined): Gsm8kModelAnswers[] {
-  if (path === undefined)
-    throw createMissingDataError("The recorded answers are not shipped", "pass their folder (--data)");
-  const file = join(resolveDatasetPath("gsm8k", path), GSM8K_MODEL_ANSWERS_FILE);
-  return decodeGsm8kModelAnswers(readTextFile(file), file);
 }
 
 function readGsm8k(path: string): Dataset {
@@ -122,7 +109,7 @@ function readTextFile(file: string): string {
     const reason = code === "ENOENT" ? "the file does not exist" : message;
     throw createMissingDataError(
       `${file}: ${reason}`,
-      "run `colloquy cards fetch` to see where to get the data",
+      "see docs/card-experiments.md for the addresses of the datasets",
       cause,
     );
   }
@@ -137,5 +124,3 @@ function hashTexts(...texts: string[]): string {
 function createMissingDataError(problem: string, action: string, cause?: unknown): A2AError {
   return new A2AError("INVALID_PARAMS", `${problem}. To do: ${action}.`, { cause });
 }
-
-const GSM8K_MODEL_ANSWERS_FILE = "example_model_solutions.jsonl";

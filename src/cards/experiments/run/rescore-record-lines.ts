@@ -30,12 +30,9 @@ export async function rescoreRecordLines(
     const reply = findFinalReply(samples.get(line.sample_id));
     if (!reply || line.error !== undefined) return { ...line, rule };
     const question = samples.get(line.sample_id)?.cards[0]?.content ?? "";
-    const { measures = {}, predicted: _predicted, ...rest } = line;
+    const { measures: _measures, predicted: _predicted, ...rest } = line;
     const score = await scoreReply(scorer, { gold: line.gold, question, signal }, reply);
-    // The selection of paragraphs does not depend on the answer.
-    const kept = Object.entries(measures).filter(([name]) => name.startsWith("paragraphs_"));
-    const all = { ...score.measures, ...Object.fromEntries(kept) };
-    return { ...rest, ...score, ...(Object.keys(all).length > 0 && { measures: all }) };
+    return { ...rest, ...score };
   };
   const rescored: TrafficLine[] = [];
   for (const line of lines) rescored.push(await rescore(line));

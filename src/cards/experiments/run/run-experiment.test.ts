@@ -137,7 +137,7 @@ describe("an experiment", () => {
         rule: "f1",
         correct: false,
         predicted: "Westminster, London, England",
-        measures: { em: 0, f1: 0.8, paragraphs_em: 1 },
+        measures: { em: 0, f1: 0.8 },
       },
     ]);
     const shown = outcome.recording.cards

@@ -31,13 +31,7 @@ import {
   writeMessageCardListFile,
 } from "../recorder/index.ts";
 import { buildRunDescription } from "./run-description.ts";
-import {
-  type CustomScorer,
-  getReplyErrorType,
-  resolveScorer,
-  scoreParagraphs,
-  scoreReply,
-} from "./score-reply.ts";
+import { type CustomScorer, getReplyErrorType, resolveScorer, scoreReply } from "./score-reply.ts";
 import { type ExperimentRoleOptions, resolveRoleModels, startExperimentRoles } from "./experiment-roles.ts";
 import { type ExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
 import {
@@ -342,11 +336,9 @@ class ExperimentRun {
       // The roles work, so the problems before this one failed for their own reasons.
       this.#recordFailures();
       const score = await scoreReply(this.#scorer, { ...sample, signal }, reply);
-      const measures = { ...score.measures, ...scoreParagraphs(sample, cards) };
       const { turn } = reply.metadata;
       this.#recordScore(sample, {
         ...score,
-        ...(Object.keys(measures).length > 0 && { measures }),
         ...(turn !== undefined && { turns: turn }),
       });
     }

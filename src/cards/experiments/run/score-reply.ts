@@ -3,19 +3,13 @@ import {
   ANSWER_SCORERS,
   type AnswerForm,
   type AnswerScorer,
-  type DatasetSample,
   type ErrorCard,
   extractAnswer,
   getAnswerForm,
   isPlaceholderText,
-  type MessageCard,
-  PLANNER,
   type ResultCard,
   scoreAnswer,
-  scoreSupportingFacts,
-  type SupportingFact,
 } from "../../index.ts";
-import { parseContextDocuments } from "../../roles/index.ts";
 import type { Dataset } from "../data/index.ts";
 import type { ScoreRecordInput } from "../recorder/index.ts";
 
@@ -102,37 +96,4 @@ function classifyAnswer(content: string, predicted: string | undefined, isMarked
   if (isPlaceholderText(content) || isPlaceholderText(predicted ?? "")) return "placeholder";
   if (predicted === undefined) return "no_answer";
   return isMarked ? "answered" : "unmarked";
-}
-
-/**
- * Scores the selection of paragraphs if the solvers received some but not all paragraphs of the problem. `cards`
- * are the message cards of the problem.
- */
-export function scoreParagraphs(
-  sample: DatasetSample,
-  cards: readonly MessageCard[],
-): Record<string, number> {
-  const shown = new Set(
-    cards
-      .filter(({ sender, message_type }) => sender === PLANNER && message_type === "task")
-      // The context of a task card is an object, because `parse` has validated the card.
-      .flatMap(({ metadata: { context } }) =>
-        parseContextDocuments(context as Parameters<typeof parseContextDocuments>[0]),
-      )
-      .map(({ title }) => title),
-  );
-  if (sample.dataset !== "hotpotqa" || shown.size === 0 || shown.size === sample.paragraphs.length) return {};
-  const gold = new Set(sample.supportingFacts.map(({ title }) => title));
-  const { exact, precision, recall, f1 } = scoreSupportingFacts(toFacts(shown), toFacts(gold));
-  return {
-    paragraphs_em: exact,
-    paragraphs_precision: precision,
-    paragraphs_recall: recall,
-    paragraphs_f1: f1,
-    paragraphs_all: recall === 1 ? 1 : 0,
-  };
-}
-
-function toFacts(titles: Iterable<string>): SupportingFact[] {
-  return Array.from(titles, (title) => ({ title, sentence: 0 }));
 }

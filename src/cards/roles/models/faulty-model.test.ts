@@ -1,3 +1,4 @@
+import { createSeededRandom } from "./keyed-random.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { getGsm8kSlice, findLastNumber } from "../../index.ts";
@@ -155,4 +156,16 @@ describe("a faulty model", () => {
     const { run } = await runRoleInFakeTaskContext(createSolver(), { task: "?", model });
     expect(seen).toEqual(run.modelRequests);
   });
+});
+
+it("draws faults uniformly", () => {
+  const random = createSeededRandom(42);
+  const drawn = Array.from({ length: 100_000 }, random);
+  expect(drawn.every((number) => number >= 0 && number < 1)).toBe(true);
+  const counts = Array.from(
+    { length: 10 },
+    (_, bin) => drawn.filter((number) => Math.floor(number * 10) === bin).length,
+  );
+  // 4 standard deviations of a count of 10,000 are 380.
+  expect(counts.filter((count) => Math.abs(count - 10_000) > 380)).toEqual([]);
 });

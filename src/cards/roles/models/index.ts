@@ -1,14 +1,11 @@
 /**
- * Deterministic models for tests and baselines, including scripted, recorded, heuristic, and deliberately
- * faulty models. A cassette records and replays the replies of a language model. `toRoleModel` of
+ * Deterministic models for tests and baselines, including scripted and deliberately faulty models. A cassette records and replays the replies of a language model. `toRoleModel` of
  * `colloquy/adk` creates role models that call a language model.
  */
 export * from "./ai-sdk-model.ts";
 export * from "./cassette-model.ts";
 export * from "./faulty-model.ts";
-export * from "./hotpot-heuristic-model.ts";
 export * from "./openai-compatible-model.ts";
 export * from "./oracle-model.ts";
-export * from "./recorded-gsm8k-model.ts";
 export * from "./request-limit.ts";
 export * from "./scripted-model.ts";

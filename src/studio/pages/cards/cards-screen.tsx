@@ -3,18 +3,14 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { CardInspector } from "./card-inspector.tsx";
-import { CardTable } from "./card-table.tsx";
 import { FilterForm } from "./filter-form.tsx";
-import { matchesCard } from "./model/card-filter.ts";
-import { getSampleName, type PageSample } from "./model/run-model.ts";
-import { VIEW_NAMES, type ViewName } from "./model/view-state.ts";
+import { getSampleName } from "./model/run-model.ts";
 import { RunHeader } from "./run-header.tsx";
 import { RunOverview } from "./run-overview.tsx";
 import { hasContent, type RunView } from "./run-view.ts";
 import { SampleList } from "./sample-list.tsx";
 import { SampleView } from "./sample-view.tsx";
 import { formatCount, pluralize } from "./text-format.ts";
-import { ViewTabs } from "../flow/view-tabs.tsx";
 
 /** The screen Cards: the message cards of a run, with statistics, diagrams, and findings. */
 export function CardsScreen(): VNode {
@@ -27,7 +23,7 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
   const { announcement } = usePageState();
   const announce = (text: string): void => void (announcement.value = text);
   const { model, statistics } = view.run.value;
-  const { sampleId, cardNumber, view: viewName } = view.state.value;
+  const { sampleId, cardNumber } = view.state.value;
   const samples = view.samples.value;
   const filter = view.filter.value;
   const sample =
@@ -48,9 +44,7 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
     const from = cardNumber ?? (steps > 0 ? 0 : count + 1);
     view.updateState({ cardNumber: Math.min(count, Math.max(1, from + steps)) });
   };
-  const openView = (name: ViewName): void => view.updateState({ view: name });
-  const openOverview = (): void =>
-    view.updateState({ sampleId: undefined, cardNumber: undefined, view: "sequence" });
+  const openOverview = (): void => view.updateState({ sampleId: undefined, cardNumber: undefined });
   const closeSelection = (): void =>
     view.updateState(cardNumber === undefined ? { sampleId: undefined } : { cardNumber: undefined });
   useHotkeys([
@@ -62,11 +56,6 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
     { keys: "h", label: "Previous card", run: () => moveCard(-1) },
     { keys: "/", label: "Filter", run: () => searchInput.current?.focus() },
     { keys: "o", label: "Overview of the run", run: openOverview },
-    ...VIEW_NAMES.map((name, index) => ({
-      keys: String(index + 1),
-      label: `Show the ${name}`,
-      run: () => openView(name),
-    })),
     { keys: "Escape", label: "Close the card or the problem", run: closeSelection },
   ]);
 
@@ -81,7 +70,7 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
     if (!selected) return;
     selected.scrollIntoView({ block: "nearest", inline: "nearest" });
     announce(selected.getAttribute("aria-description") ?? "");
-  }, [sampleId, cardNumber, viewName]);
+  }, [sampleId, cardNumber]);
 
   const total = model.samples.filter(hasContent).length;
   const looks = sample ? (selectedCard ? "card" : "sample") : "run";
@@ -132,14 +121,13 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
           <SampleView
             sample={sample}
             model={model}
-            view={viewName}
-            filter={filter}
             selectedCard={selectedCard}
-            onOpenView={openView}
             onSelectCard={(seen) => view.updateState({ cardNumber: sample.timedCards.indexOf(seen) + 1 })}
           />
         ) : (
-          <RunTabs view={view} samples={samples} />
+          <div id="picture">
+            <RunOverview statistics={statistics} onSelectSample={selectSample} />
+          </div>
         )}
       </section>
       <section id="card" aria-label="Card">
@@ -160,50 +148,5 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
         )}
       </section>
     </div>
-  );
-}
-
-/** The overview and the table of the entire run. */
-function RunTabs({
-  view,
-  samples,
-}: {
-  readonly view: RunView;
-  readonly samples: readonly PageSample[];
-}): VNode {
-  const isTable = view.state.value.view === "table";
-  const filter = view.filter.value;
-  return (
-    <>
-      <ViewTabs
-        tabs={[
-          ["sequence", "Overview"],
-          ["table", "Table"],
-        ]}
-        selected={isTable ? "table" : "sequence"}
-        onSelect={(name) => view.updateState({ view: name })}
-      />
-      <div id="picture" role="tabpanel" aria-label={isTable ? "Table" : "Overview"}>
-        {isTable ? (
-          <CardTable
-            rows={samples.flatMap((sample) =>
-              sample.timedCards
-                .map((pageCard, index) => ({ sample, pageCard, cardNumber: index + 1 }))
-                .filter(({ pageCard }) => matchesCard(pageCard, sample, filter)),
-            )}
-            selectedCard={undefined}
-            onSelect={({ sample, cardNumber }) =>
-              view.updateState({ sampleId: getSampleName(sample), cardNumber, view: "sequence" })
-            }
-          />
-        ) : (
-          <RunOverview
-            statistics={view.run.value.statistics}
-            samples={samples}
-            onSelectSample={(id) => view.updateState({ sampleId: id, cardNumber: undefined })}
-          />
-        )}
-      </div>
-    </>
   );
 }

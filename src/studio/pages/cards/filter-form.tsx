@@ -1,9 +1,7 @@
 import type { RefObject, VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { toSingleLine } from "../../../cards/index.ts";
-import type { CardFilter } from "./model/card-filter.ts";
-import { listRolesInCards } from "./model/run-statistics.ts";
-import { findCardStatusOrErrorType } from "./model/sample-summary.ts";
+import { type CardFilter, findCardStatusOrErrorType, listRolesInCards } from "./model/sample-summary.ts";
 import { EMPTY_FILTER, type RunWithStatistics } from "./run-view.ts";
 
 const OUTCOME_LABELS: Readonly<Record<CardFilter["outcome"], string>> = {

@@ -1,7 +1,7 @@
 import type { Recording } from "../../../cards/index.ts";
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { renderSingleFilePage } from "../render-page.ts";
-import { buildCardRunData } from "./card-run-data.ts";
+import { buildCardRunData } from "./model/run-model.ts";
 
 /** Options of `renderHtmlReport`. */
 export interface HtmlReportOptions {

@@ -1,16 +1,16 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { RunReport } from "../../../cards/index.ts";
 import { AgentText } from "./agent-text.tsx";
 import { LabeledValue } from "../flow/labeled-value.tsx";
 import type { RunModel } from "./model/run-model.ts";
 import { describeRunState } from "./model/run-state.ts";
-import type { RunStatistics } from "./model/run-statistics.ts";
-import { listRunFigures } from "./run-figures.ts";
-import { EVIDENCE_DESCRIPTIONS } from "./text-format.ts";
+import { summarizeSample } from "./model/sample-summary.ts";
+import { formatCount, formatDuration, formatPercent, formatTokenTotal, pluralize } from "./text-format.ts";
 
 interface RunHeaderProps {
   readonly model: RunModel;
-  readonly statistics: RunStatistics;
+  readonly statistics: RunReport;
   readonly title: string;
   readonly isLive: boolean;
   readonly isConnected: boolean;
@@ -93,4 +93,94 @@ function listRunFields(run: NonNullable<RunModel["run"]>): [name: string, value:
     ["scored by", run.rule],
     ["colloquy", run.code],
   ];
+}
+
+/** Description of each kind of evidence for a run. */
+const EVIDENCE_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  "live-model": "a live model answered",
+  "recorded-model": "recorded answers of a model",
+  oracle: "no model: the answers come from the dataset",
+  simulated: "no model: the answers are scripted",
+  heuristic: "no model: the answers come from rules",
+};
+
+/** A figure of the run with an explanation. */
+interface LabeledFigure {
+  readonly name: string;
+  readonly value: string;
+  readonly note: string;
+  readonly kind?: "good" | "bad";
+}
+
+/** Returns the figures that the header of a run shows. */
+function listRunFigures(statistics: RunReport, model: RunModel): LabeledFigure[] {
+  const { accuracy, samples, measures, figures, time } = statistics;
+  const errorCount = Object.values(figures?.errorsByType ?? {}).reduce((sum, count) => sum + count, 0);
+  const partialCount = model.samples.filter((sample) => summarizeSample(sample).isPartial).length;
+  const correct = Math.round((accuracy?.value ?? 0) * samples.done);
+  return [
+    ...(accuracy
+      ? [
+          {
+            name: "accuracy",
+            value: formatPercent(accuracy.value),
+            note: `${formatCount(correct)} of ${formatCount(samples.done)}, 95 % interval ${formatPercent(accuracy.low)} to ${formatPercent(accuracy.high)}`,
+          },
+        ]
+      : []),
+    ...Object.entries(measures).map(([name, mean]) => ({ name, value: mean.toFixed(3), note: "mean" })),
+    {
+      name: "problems",
+      value: formatCount(samples.total),
+      note: [
+        samples.done === samples.total ? "all done" : `${formatCount(samples.done)} done`,
+        ...(samples.failed > 0 ? [`${formatCount(samples.failed)} wrong because of an error`] : []),
+        ...(samples.skipped > 0 ? [`${formatCount(samples.skipped)} skipped because of an error`] : []),
+      ].join(", "),
+    },
+    {
+      name: "cards",
+      value: formatCount(figures?.cards ?? 0),
+      note: [
+        errorCount + partialCount === 0
+          ? "no errors"
+          : `${pluralize(errorCount, "error")}, ${formatCount(partialCount)} partial`,
+        ...(model.abandonedCardCount > 0
+          ? [`${formatCount(model.abandonedCardCount)} more in abandoned attempts`]
+          : []),
+      ].join("; "),
+    },
+    describeTokens(statistics),
+    ...(time.perSample
+      ? [{ name: "time", value: formatDuration(time.perSample.median), note: "median per problem" }]
+      : []),
+    describeLedger(statistics),
+  ];
+}
+
+function describeTokens({ tokens }: RunReport): LabeledFigure {
+  const { perSample, estimated, unknownCards, isReported } = tokens;
+  const unknown = `${pluralize(unknownCards, "card")} with unknown tokens`;
+  if (!isReported)
+    return { name: "tokens", value: "–", note: unknownCards > 0 ? unknown : "no card reports tokens" };
+  const notes = [
+    ...(perSample ? [`${formatCount(Math.round(perSample.mean))} per problem`] : []),
+    ...(estimated > 0 ? [`${formatCount(estimated)} estimated`] : []),
+    ...(unknownCards > 0 ? [`at least: ${unknown}`] : []),
+  ];
+  return { name: "tokens", value: formatTokenTotal(tokens), note: notes.join(", ") };
+}
+
+/** Describes whether the tokens of the cards match the tokens of the recorded model calls. */
+function describeLedger({ ledger }: RunReport): LabeledFigure {
+  if (!ledger) return { name: "ledger", value: "–", note: "no model calls recorded" };
+  if (!ledger.ok)
+    return {
+      name: "ledger",
+      value: "off",
+      note: `in ${pluralize(ledger.mismatches.length, "place")}`,
+      kind: "bad",
+    };
+  const rest = ledger.unchecked.length > 0 ? `; not recorded: ${ledger.unchecked.join(", ")}` : "";
+  return { name: "ledger", value: "balanced", note: `cards match model calls${rest}`, kind: "good" };
 }

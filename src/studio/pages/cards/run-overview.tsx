@@ -1,35 +1,18 @@
 import type { ComponentChildren, VNode } from "preact";
-import { RUN_FINDING_KINDS } from "../../../cards/index.ts";
+import { RUN_FINDING_KINDS, type RunReport } from "../../../cards/index.ts";
 import { FigureTable } from "../flow/figure-table.tsx";
 import { AgentText } from "./agent-text.tsx";
-import { getSampleName, type PageSample } from "./model/run-model.ts";
-import type { RunStatistics } from "./model/run-statistics.ts";
-import { summarizeSample } from "./model/sample-summary.ts";
-import {
-  formatCount,
-  formatDuration,
-  formatPercent,
-  formatSampleId,
-  formatTokenTotal,
-} from "./text-format.ts";
+import { formatCount, formatDuration, formatPercent, formatSampleId } from "./text-format.ts";
 
-const MAX_SLOWEST_SAMPLES = 8;
 const MAX_LINKED_SAMPLES = 4;
 
 interface RunOverviewProps {
-  readonly statistics: RunStatistics;
-  readonly samples: readonly PageSample[];
+  readonly statistics: RunReport;
   readonly onSelectSample: (id: string) => void;
 }
 
-/** The tokens and the times by role, the findings, and the slowest problems of a run. */
-export function RunOverview(props: RunOverviewProps): VNode {
-  const { statistics, samples, onSelectSample } = props;
-  const slowest = samples
-    .filter(({ cards }) => cards.length > 0)
-    .map((sample) => ({ sample, summary: summarizeSample(sample) }))
-    .toSorted((a, b) => b.summary.durationMs - a.summary.durationMs)
-    .slice(0, MAX_SLOWEST_SAMPLES);
+/** The tokens and the times by role, and the findings of a run. */
+export function RunOverview({ statistics, onSelectSample }: RunOverviewProps): VNode {
   const findings = [...Map.groupBy(statistics.findings, ({ kind }) => kind)];
   const sampleLink = (id: string): VNode => (
     <button type="button" class="link" onClick={() => onSelectSample(id)}>
@@ -68,19 +51,6 @@ export function RunOverview(props: RunOverviewProps): VNode {
           />
         </Section>
       )}
-      <Section title="Slowest problems">
-        <FigureTable
-          head={["problem", "time", "tokens", "cards", "answer", "gold"]}
-          rows={slowest.map(({ sample, summary }) => [
-            sampleLink(getSampleName(sample)),
-            formatDuration(summary.durationMs),
-            formatTokenTotal(summary.tokens),
-            formatCount(summary.cardCount),
-            <AgentText text={sample.score?.predicted ?? "–"} />,
-            <AgentText text={sample.score?.gold ?? "–"} />,
-          ])}
-        />
-      </Section>
     </div>
   );
 }

@@ -1,8 +1,8 @@
 import type { TrafficLine } from "../../../observe/trace/index.ts";
+import { buildRunReport, type RunReport } from "../../../cards/index.ts";
 import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
-import { type CardFilter, matchesSample } from "./model/card-filter.ts";
 import { type PageSample, RunModel } from "./model/run-model.ts";
-import { type RunStatistics, summarizeRun } from "./model/run-statistics.ts";
+import { type CardFilter, matchesSample } from "./model/sample-summary.ts";
 import { formatViewHash, parseViewHash, type ViewState } from "./model/view-state.ts";
 
 /** A filter that matches everything. */
@@ -26,7 +26,7 @@ export interface RunView {
 /** A run and its statistics. */
 export interface RunWithStatistics {
   readonly model: RunModel;
-  readonly statistics: RunStatistics;
+  readonly statistics: RunReport;
 }
 
 /** Minimum time between two renders of a live record in milliseconds. */
@@ -39,7 +39,7 @@ const MIN_RENDER_INTERVAL_MS = 100;
 export function createRunView(title: string, shown: RunModel, liveEvents?: EventSource): RunView {
   let model = shown;
   let writerState = model.writerState;
-  const summarize = (): RunWithStatistics => ({ model, statistics: summarizeRun(model) });
+  const summarize = (): RunWithStatistics => ({ model, statistics: buildRunReport(model) });
   const run = signal(summarize());
   const filter = signal(EMPTY_FILTER);
   const state = signal(parseViewHash(location.hash));

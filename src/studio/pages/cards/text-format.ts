@@ -30,15 +30,6 @@ export function formatPercent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 
-/** Description of each kind of evidence for a run. */
-export const EVIDENCE_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  "live-model": "a live model answered",
-  "recorded-model": "recorded answers of a model",
-  oracle: "no model: the answers come from the dataset",
-  simulated: "no model: the answers are scripted",
-  heuristic: "no model: the answers come from rules",
-};
-
 /** Formats a number of tokens. The number is a lower bound if some message cards have unknown tokens. */
 export function formatTokenTotal({
   total,

@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createScriptedRecording } from "../../../../cards/recording/recording.fixture.ts";
 import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../../../../cards/recording/scripted-samples.fixture.ts";
 import { nestActivations } from "../../flow/sequence-layout.ts";
-import { buildCardRunData } from "../card-run-data.ts";
 import { buildCardSequence } from "./card-drawings.ts";
-import { RunModel } from "./run-model.ts";
+import { buildCardRunData, RunModel } from "./run-model.ts";
 
 const model = RunModel.fromRunData(buildCardRunData(createScriptedRecording(), "run"));
 const janetCards = model.findSample(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE.id)?.timedCards ?? [];

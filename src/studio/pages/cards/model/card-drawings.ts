@@ -7,8 +7,7 @@ import {
 import type { SequenceActivation, SequenceMessage } from "../../flow/sequence-layout.ts";
 import { formatCount, formatDuration } from "../text-format.ts";
 import type { PageCard } from "./run-model.ts";
-import { listRolesInCards } from "./run-statistics.ts";
-import { countCardTokens, findCardStatusOrErrorType } from "./sample-summary.ts";
+import { countCardTokens, findCardStatusOrErrorType, listRolesInCards } from "./sample-summary.ts";
 
 /**
  * Drawings of the message cards of one problem. The key of a card in each drawing is its number within the

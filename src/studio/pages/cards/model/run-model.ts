@@ -1,5 +1,45 @@
-import { RecordingBuilder, type RecordedCard, type RecordedSample } from "../../../../cards/index.ts";
-import { unpackPageLines, type CardRunData } from "../card-run-data.ts";
+import {
+  RecordingBuilder,
+  type RecordedCard,
+  type RecordedSample,
+  type Recording,
+  type RunEndLine,
+  type RunLine,
+  type ScoreLine,
+  type SkipLine,
+  type RecordedCall,
+} from "../../../../cards/index.ts";
+
+/** The message cards of a run, as the page contains them. */
+export interface CardRunData {
+  readonly title: string;
+  readonly run?: RunLine;
+  readonly cards: readonly RecordedCard[];
+  /** Lines of the model calls, with prompts and replies. */
+  readonly calls: readonly RecordedCall["line"][];
+  readonly scores: readonly ScoreLine[];
+  readonly skips: readonly SkipLine[];
+  readonly ends: readonly RunEndLine[];
+  /** Number of message cards from attempts that were interrupted and later repeated. */
+  readonly abandoned: number;
+  /** Number of record lines that could not be decoded. */
+  readonly torn: number;
+}
+
+export function buildCardRunData(recording: Recording, title: string): CardRunData {
+  const { run, samples, calls, scores, skips, ends, abandoned, torn } = recording;
+  return {
+    title,
+    ...(run && { run }),
+    cards: samples.flatMap(({ timedCards }) => timedCards).toSorted((a, b) => a.sentMs - b.sentMs),
+    calls: calls.map(({ line }) => line),
+    scores,
+    skips,
+    ends,
+    abandoned: abandoned.cards.length,
+    torn: torn.length,
+  };
+}
 
 /** State of the process that writes a live record. `unknown` means that the process has not locked the file. */
 export type RecordWriterState = "active" | "exited" | "unknown";
@@ -24,9 +64,8 @@ export class RunModel extends RecordingBuilder {
   static fromRunData(data: CardRunData): RunModel {
     const model = new RunModel();
     if (data.run) model.add(data.run);
-    const { cards, calls, scores, skips } = unpackPageLines(data);
-    for (const { card, sentMs, ...details } of cards) model.addCard(card, sentMs, details);
-    for (const line of [...calls, ...scores, ...skips, ...data.ends]) model.add(line);
+    for (const { card, sentMs, ...details } of data.cards) model.addCard(card, sentMs, details);
+    for (const line of [...data.calls, ...data.scores, ...data.skips, ...data.ends]) model.add(line);
     model.#omittedCardCount = data.abandoned;
     model.tornLineCount = data.torn;
     return model;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createScriptedRecording } from "../../../../cards/recording/recording.fixture.ts";
-import { buildCardRunData } from "../card-run-data.ts";
-import { RunModel } from "./run-model.ts";
+import { buildCardRunData, RunModel } from "./run-model.ts";
 import { describeRunState } from "./run-state.ts";
 
 /** A run without an end line. */

@@ -4,36 +4,29 @@ export interface ViewState {
   readonly sampleId: string | undefined;
   /** Number of the selected message card within its problem, starting at 1. */
   readonly cardNumber: number | undefined;
-  readonly view: ViewName;
 }
 
-/** Names of the views for a problem, which are the diagram and the table. */
-export const VIEW_NAMES = ["sequence", "table"] as const;
-export type ViewName = (typeof VIEW_NAMES)[number];
-
 /**
- * Parses a URL fragment such as `#/cards?sample=gsm8k_0&card=3&view=table`. The fragments of earlier versions have
+ * Parses a URL fragment such as `#/cards?sample=gsm8k_0&card=3`. The fragments of earlier versions have
  * no path: `#gsm8k_0` and `#sample=gsm8k_0&card=3`.
  */
 export function parseViewHash(hash: string): ViewState {
   const text = hash.replace(/^#(?:\/cards(?:\?|$))?/, "");
   if (text !== "" && !/[=/]/.test(text))
-    return { sampleId: decodeUriOrKeepText(text), cardNumber: undefined, view: "sequence" };
+    return { sampleId: decodeUriOrKeepText(text), cardNumber: undefined };
   const params = new URLSearchParams(text);
   const card = Number(params.get("card"));
   return {
     sampleId: params.get("sample") ?? undefined,
     cardNumber: Number.isSafeInteger(card) && card > 0 ? card : undefined,
-    view: VIEW_NAMES.find((view) => view === params.get("view")) ?? "sequence",
   };
 }
 
 /** Formats a view state as a URL fragment. */
-export function formatViewHash({ sampleId, cardNumber, view }: ViewState): string {
+export function formatViewHash({ sampleId, cardNumber }: ViewState): string {
   const params = new URLSearchParams();
   if (sampleId !== undefined) params.set("sample", sampleId);
   if (cardNumber !== undefined) params.set("card", String(cardNumber));
-  if (view !== "sequence") params.set("view", view);
   return params.size === 0 ? "#/cards" : `#/cards?${params}`;
 }
 

@@ -1,0 +1,103 @@
+import { A2AError } from "../../protocol/index.ts";
+
+/** Estimated value with its confidence interval of 95 %. */
+export interface IntervalEstimate {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * Computes Wilson's score interval for a proportion, without continuity correction. The formula follows
+ * Wilson (1927) and R's `prop.test(correct = FALSE)`. The interval stays between 0 and 1 and is never empty,
+ * even if all trials succeed. `z` is the two-sided quantile of the standard normal distribution.
+ */
+export function computeWilsonInterval(
+  successes: number,
+  trials: number,
+  z: number = Z_95_PERCENT,
+): IntervalEstimate {
+  if (!Number.isSafeInteger(trials) || trials < 1 || !Number.isSafeInteger(successes))
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${successes} of ${trials}: the counts of a proportion must be integers, with at least one trial.`,
+    );
+  if (successes < 0 || successes > trials)
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${successes} of ${trials}: successes must be between 0 and the number of trials.`,
+    );
+  const z2 = z ** 2;
+  const value = successes / trials;
+  const middle = (successes + z2 / 2) / (trials + z2);
+  const half = Math.sqrt(z2 * (value * (1 - value) * trials + z2 / 4)) / (trials + z2);
+  return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
+}
+
+const Z_95_PERCENT = 1.959963984540054;
+
+/**
+ * Computes Newcombe's interval for the difference of two paired proportions, which combines the Wilson
+ * intervals of both proportions (Newcombe 1998, Statistics in Medicine 17, 2635–2650, method 10). Unlike a
+ * bootstrap interval, the interval is not empty for a few pairs or for equal proportions.
+ * `first` and `second` state for each pair whether the first and the second method were correct. The difference
+ * is the second proportion minus the first.
+ */
+export function computeNewcombeInterval(
+  pairs: readonly (readonly [first: boolean, second: boolean])[],
+): IntervalEstimate {
+  const count = (first: boolean, second: boolean): number =>
+    pairs.filter((pair) => pair[0] === first && pair[1] === second).length;
+  const [both, onlyFirst] = [count(true, true), count(true, false)];
+  const [onlySecond, none] = [count(false, true), count(false, false)];
+  const n = pairs.length;
+  const first = computeWilsonInterval(both + onlyFirst, n);
+  const second = computeWilsonInterval(both + onlySecond, n);
+  const product = both * none - onlyFirst * onlySecond;
+  const margins = (both + onlyFirst) * (onlySecond + none) * (both + onlySecond) * (onlyFirst + none);
+  // The continuity correction applies only to a positive correlation.
+  const phi = margins === 0 ? 0 : (product > 0 ? Math.max(0, product - n / 2) : product) / Math.sqrt(margins);
+  const distance = (a: number, b: number): number => Math.sqrt(a ** 2 - 2 * phi * a * b + b ** 2);
+  const value = second.value - first.value;
+  return {
+    value,
+    low: Math.max(-1, value - distance(second.value - second.low, first.high - first.value)),
+    high: Math.min(1, value + distance(second.high - second.value, first.value - first.low)),
+  };
+}
+
+/** P-values of McNemar's test. */
+export interface McNemarResult {
+  /** Two-sided p-value of the exact conditional test, which is conservative. */
+  readonly exact: number;
+  /**
+   * Two-sided mid-p value, which is less conservative than the exact p-value. Fagerland, Lydersen, and Laake
+   * (2013) recommend the mid-p value.
+   */
+  readonly midP: number;
+}
+
+/**
+ * Runs McNemar's test to check whether two methods differ. The arguments are the numbers of problems that
+ * only one of the two methods solved.
+ */
+export function computeMcNemarTest(onlyFirst: number, onlySecond: number): McNemarResult {
+  for (const count of [onlyFirst, onlySecond])
+    if (!Number.isSafeInteger(count) || count < 0)
+      throw new A2AError("INVALID_PARAMS", `${count} discordant pairs: pass a non-negative integer.`);
+  const pairs = onlyFirst + onlySecond;
+  const fewer = Math.min(onlyFirst, onlySecond);
+  // Probability of at most `fewer` heads in `pairs` coin tosses. It is computed with logarithms, because
+  // 2^-1319 underflows.
+  let logarithm = -pairs * Math.LN2;
+  let tail = Math.exp(logarithm);
+  for (let count = 1; count <= fewer; count += 1) {
+    logarithm += Math.log((pairs - count + 1) / count);
+    tail += Math.exp(logarithm);
+  }
+  const observed = Math.exp(logarithm);
+  if (pairs === 0) return { exact: 1, midP: 1 };
+  return onlyFirst === onlySecond
+    ? { exact: 1, midP: 1 - observed / 2 }
+    : { exact: Math.min(1, 2 * tail), midP: Math.min(1, 2 * tail - observed) };
+}
