@@ -2,7 +2,9 @@
 // Written in syntax that every Node version parses, so that an outdated version prints this error.
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 22 || (major === 22 && minor < 13)) {
-  console.error(`error: colloquy needs Node 22.13 or newer; this is ${process.version}.`);
+  console.error(
+    `error: colloquy needs Node 22.13 or newer; this is ${process.version}. Install Node 24: https://nodejs.org`,
+  );
   process.exit(1);
 }
 const { createProcessContext, runCli } = await import("../dist/cli/main.js");

@@ -33,6 +33,17 @@ if (!hasNode()) {
 }
 if (!buildPage()) fail("The page of the console could not be built. See the output above.");
 
+noteHostNode();
+
+/** The scripts of this clone run on their own Node, and the projects that the clone creates do not. */
+function noteHostNode() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major < 22 || (major === 22 && minor < 18))
+    say(
+      `This clone brings its own Node. Your own projects need Node 22.18 or later, and yours is ${process.version}.`,
+    );
+}
+
 function hasNode() {
   const { stdout } = spawnSync(`${root}node_modules/node/bin/node`, ["--version"], { encoding: "utf8" });
   return stdout?.trim() === `v${lock.packages["node_modules/node"].version}`;

@@ -1,7 +1,8 @@
-import { type Part, type StreamResponse, type Task } from "../protocol/index.ts";
+import type { Part, StreamResponse, Task } from "../protocol/index.ts";
 import { LatestTaskArtifacts } from "./latest-task-artifacts.ts";
 import { formatFilePart } from "./render-protocol-objects.ts";
 import type { OutputStreams } from "./terminal-streams.ts";
+import { formatToolPart } from "./tool-call-answers.ts";
 
 /**
  * Writes the answers of an agent as a conversation, for a person at a terminal: texts without labels, as they arrive.
@@ -55,7 +56,7 @@ export class ChatTranscript {
       if ("text" in part) this.#write(part.text);
       else {
         this.#endLine();
-        this.#write("data" in part ? JSON.stringify(part.data, null, 2) : `[${formatFilePart(part)}]`);
+        this.#write(formatNonTextPart(part));
         this.#endLine();
       }
     }
@@ -71,4 +72,9 @@ export class ChatTranscript {
     if (this.#isLineOpen) this.#streams.out("\n");
     this.#isLineOpen = false;
   }
+}
+
+function formatNonTextPart(part: Exclude<Part, { text: string }>): string {
+  if (!("data" in part)) return `[${formatFilePart(part)}]`;
+  return formatToolPart(part) ?? JSON.stringify(part.data, null, 2);
 }

@@ -78,7 +78,7 @@ describe("init", () => {
       cwd: parent,
     });
     expect(out).toContain(`Directory: ${join(parent, "my agent")}\n`);
-    expect(err).toBe("hint: cd 'my agent' && npm install && npm start\n");
+    expect(err).toBe("hint: cd 'my agent' && npm install && npm run dev\n");
     const made = JSON.parse(await readFile(join(parent, "my agent/package.json"), "utf8")) as Record<
       string,
       unknown

@@ -63,6 +63,6 @@ async function runInit(
   const relativePath = relative(context.cwd, root);
   const shownPath = relativePath.startsWith("..") ? root : relativePath;
   output.writeHint(
-    `${shownPath === "" ? "" : `cd ${quoteShellWord(shownPath)} && `}npm install && npm start`,
+    `${shownPath === "" ? "" : `cd ${quoteShellWord(shownPath)} && `}npm install && npm run dev`,
   );
 }

@@ -56,6 +56,16 @@ export function formatToolCall({ name, args }: PendingToolCall): string {
   return `${name}(${JSON.stringify(args)})`;
 }
 
+/** Returns the tool call or the result of a tool in a part as one line, or `undefined` for another part. */
+export function formatToolPart({ metadata, ...part }: Part): string | undefined {
+  if (!("data" in part) || !isObject(part.data)) return undefined;
+  const { name, args, response } = part.data;
+  if (typeof name !== "string") return undefined;
+  if (metadata?.["adk_type"] === "function_call") return `[${name}(${JSON.stringify(args ?? {})})]`;
+  if (metadata?.["adk_type"] === "function_response") return `[${name}: ${JSON.stringify(response)}]`;
+  return undefined;
+}
+
 /**
  * Creates one message part for each pending function call. The answers are in the order of the function
  * calls.

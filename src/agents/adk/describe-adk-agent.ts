@@ -267,6 +267,9 @@ export function rewriteInstructionInFirstPerson(instruction: string): string {
   );
 }
 
+/** Toolsets whose last attempt failed. Each card is built several times, and the error is reported once. */
+const failedToolsets = new WeakSet<object>();
+
 /**
  * Returns the tools of an agent. If a toolset fails or exceeds the time limit, the function reports the
  * error and omits the toolset. The agent card therefore stays available if a toolset fails.
@@ -278,9 +281,13 @@ async function listAgentTools(
   const lists = (agent.tools ?? []).map(async (tool): Promise<AdkTool[]> => {
     if (isToolset(tool)) {
       try {
-        return await withTimeout(toolsetTimeoutMs, tool.getTools());
+        const tools = await withTimeout(toolsetTimeoutMs, tool.getTools());
+        failedToolsets.delete(tool);
+        return tools;
       } catch (error) {
-        resolveObserver(observer).onError?.({ where: `agent card: a toolset of ${agent.name}`, error });
+        const where = `agent card: a toolset of ${agent.name}`;
+        if (!failedToolsets.has(tool)) resolveObserver(observer).onError?.({ where, error });
+        failedToolsets.add(tool);
         return [];
       }
     }

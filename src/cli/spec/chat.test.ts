@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { PassThrough, Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { agent, artifact } from "../../agents/adapters/index.ts";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
+import { createServer } from "../../server/index.ts";
 import { CliTestProcess, spawnColloquyForTest, runCliInTestProcess } from "../cli-test-process.fixture.ts";
 import {
   TEST_SERVERS,
@@ -160,4 +162,28 @@ describe("a chat", () => {
       out: expect.stringContaining("the conversation goes on with:") as string,
     });
   });
+});
+
+it("of a person shows a tool call and its result on one line each", async () => {
+  const tools = agent({ name: "tools", description: "Calls a tool" }, async function* () {
+    yield artifact(
+      { name: "events" },
+      {
+        data: { id: "1", name: "find_book", args: { title: "Emma" } },
+        metadata: { adk_type: "function_call" },
+      },
+      {
+        data: { id: "1", name: "find_book", response: { copies: 2 } },
+        metadata: { adk_type: "function_response" },
+      },
+    );
+  });
+  const server = createServer(tools, { store: "memory" });
+  const { url } = await server.listen();
+  onTestFinished(() => server.close());
+  const { out } = await runCliExpectingSuccess(["chat", url], {
+    ...createPipedInput("hi"),
+    isInteractive: true,
+  });
+  expect(out).toBe('[find_book({"title":"Emma"})]\n[find_book: {"copies":2}]\n');
 });
