@@ -25,6 +25,8 @@ const SYSTEMS: Readonly<Record<string, SystemUnderTest>> = {
     dialect: "floor",
     start: async () => (await import("./servers/baseline.ts")).startGrpcBaselineServer(),
   },
+  "task-floor": defineTaskFloor("memory"),
+  "task-floor-sqlite": defineTaskFloor("sqlite"),
   "colloquy-memory": defineColloquySystem({ store: "memory" }),
   "colloquy-memory-unmerged": defineColloquySystem({ store: "memory", mergesChunks: false }),
   "colloquy-memory-recorded": defineColloquySystem({ store: "memory", record: "with-bodies" }),
@@ -85,6 +87,13 @@ function defineColloquySystem(variant: ColloquyServerVariant): SystemUnderTest {
   };
 }
 
+function defineTaskFloor(store: "memory" | "sqlite"): SystemUnderTest {
+  return {
+    dialect: "1.0",
+    start: async () => (await import("./servers/task-floor.ts")).startTaskFloorServer(store),
+  };
+}
+
 /** Defines ADK's own runner in a process that sends its spans to the collector with the same packages. */
 function defineTracedAdkFloor(sampleRatio: number): SystemUnderTest {
   return {
@@ -104,4 +113,4 @@ function defineTracedAdkFloor(sampleRatio: number): SystemUnderTest {
 export const SYSTEM_RECORDED_FOR_BASELINE = "colloquy-memory-unmerged";
 
 /** Systems whose wrong responses fail the benchmark. */
-export const FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN: RegExp = /^(floor|adk-floor|colloquy)/;
+export const FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN: RegExp = /^(floor|task-floor|adk-floor|colloquy)/;

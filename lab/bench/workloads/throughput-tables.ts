@@ -18,13 +18,30 @@ import {
   type RoundsByLabel,
 } from "./throughput.ts";
 
-const RATIOS_TO_FLOOR_AND_A2A_JS: readonly RatioColumn[] = [
+const RATIOS_TO_FLOORS_AND_A2A_JS: readonly RatioColumn[] = [
   { key: "toFloor", title: "× floor", figure: "rate", to: "floor" },
   { key: "cpuToFloor", title: "cpu × floor", figure: "cpu", to: "floor" },
+  {
+    key: "cpuToTaskFloor",
+    title: "cpu × task-floor",
+    figure: "cpu",
+    to: (label) =>
+      label.startsWith("colloquy")
+        ? `task-floor${label.startsWith("colloquy-sqlite") ? "-sqlite" : ""}`
+        : undefined,
+  },
   { key: "toA2aJs", title: "× a2a-js", figure: "rate", to: "a2a-js" },
 ];
 
-const SEND_SYSTEMS = ["floor", "colloquy-memory", "colloquy-memory-unmerged", "colloquy-sqlite", "a2a-js"];
+const SEND_SYSTEMS = [
+  "floor",
+  "task-floor",
+  "task-floor-sqlite",
+  "colloquy-memory",
+  "colloquy-memory-unmerged",
+  "colloquy-sqlite",
+  "a2a-js",
+];
 
 /** Measures `SendMessage` with ten chunks. */
 export async function measureSend(bench: BenchmarkContext): Promise<ReportTable[]> {
@@ -36,7 +53,7 @@ export async function measureSend(bench: BenchmarkContext): Promise<ReportTable[
       await bench.recordForBaseline(systems, SYSTEM_RECORDED_FOR_BASELINE, "SendMessage", TEN_CHUNK_JOB);
       return systems.map((system) => createJobTarget(system, "SendMessage"));
     },
-    ratios: RATIOS_TO_FLOOR_AND_A2A_JS,
+    ratios: RATIOS_TO_FLOORS_AND_A2A_JS,
     limits: {
       "colloquy-memory": { toFloor: { min: 0.45 }, cpuToFloor: { max: 2.25 }, toA2aJs: { min: 8 } },
       "colloquy-sqlite": { toFloor: { min: 0.2 }, cpuToFloor: { max: 3.5 }, toA2aJs: { min: 3 } },
@@ -81,7 +98,7 @@ export async function measureStreaming(bench: BenchmarkContext): Promise<ReportT
       });
     },
     ratios: [
-      ...RATIOS_TO_FLOOR_AND_A2A_JS,
+      ...RATIOS_TO_FLOORS_AND_A2A_JS,
       {
         key: "cost",
         title: "cost/1.0",
