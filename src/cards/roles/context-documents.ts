@@ -1,4 +1,4 @@
-import type { Paragraph } from "../index.ts";
+import type { Paragraph, TaskCard } from "../index.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 
 /**
@@ -68,4 +68,14 @@ function parseDocumentEntry(entry: JsonValue): ContextDocument | undefined {
 
 function normalizeDocumentName(name: string): string {
   return name.trim().toLowerCase();
+}
+
+/**
+ * Returns the dataset name of a task from `metadata.dataset`, or else from `context.dataset`. Returns an
+ * empty string if a task has no dataset name. In the example of the card specification, the context contains
+ * the dataset name.
+ */
+export function getTaskDatasetName({ metadata }: TaskCard): string {
+  const inContext = metadata.context?.["dataset"];
+  return metadata.dataset ?? (typeof inContext === "string" ? inContext : "");
 }

@@ -15,7 +15,7 @@ import {
   createTestRoleFromFunction,
   createTestRoleBlockedUntilStopped,
 } from "./a2a/role-testbed.fixture.ts";
-import { createControllerAgent } from "./controller-agent.ts";
+import { createControllerAgent } from "./controller.ts";
 
 async function connectToControllerAgent({ controller }: RoleTestbed): Promise<A2AClient> {
   const server = createServer(createControllerAgent({ controller, dataset: "gsm8k" }), { store: "memory" });

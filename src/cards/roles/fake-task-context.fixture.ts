@@ -9,9 +9,14 @@ import {
   type TaskCard,
 } from "../index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
-import type { ModelReply, ModelRequest, RoleModel } from "./role-model.ts";
-import { BASELINE_ANSWERER_CARD_ROUTES } from "./solver/baseline-answerer.ts";
-import { addUsage, sumInputAndOutputTokens } from "./token-usage.ts";
+import {
+  addUsage,
+  type ModelReply,
+  type ModelRequest,
+  type RoleModel,
+  sumInputAndOutputTokens,
+} from "./role-model.ts";
+import { BASELINE_ANSWERER_CARD_ROUTES } from "./solver.ts";
 import { untilAborted } from "../../client/index.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
 

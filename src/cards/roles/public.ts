@@ -21,22 +21,22 @@ export {
   createScriptedModel,
   withFaults,
 } from "./models/index.ts";
-export {
-  type SubtaskDocumentContextPolicy,
-  createPlanner,
-  type ContextBuilder,
-  type PlannerDispatchMode,
-  type PlannerOptions,
-} from "./planner/index.ts";
+export type {
+  SubtaskDocumentContextPolicy,
+  ContextBuilder,
+  PlannerDispatchMode,
+  PlannerOptions,
+} from "./planner/planner-options.ts";
+export { createPlanner } from "./planner/planner.ts";
 export {
   BASELINE_ANSWERER_CARD_ROUTES,
   type BaselineAnswererOptions,
   createBaselineAnswerer,
   createSolver,
   type SolverOptions,
-} from "./solver/index.ts";
+} from "./solver.ts";
 export type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
-export { createRoleAgent, type RoleAgentOptions } from "./a2a/index.ts";
+export { createRoleAgent, type RoleAgentOptions } from "./a2a/role-agent.ts";
 export {
   type Controller,
   type ControllerOptions,
@@ -46,4 +46,4 @@ export {
   type PreparedProblem,
 } from "./controller.ts";
 export { type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve-roles.ts";
-export { createControllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";
+export { createControllerAgent, type ControllerAgentOptions } from "./controller.ts";

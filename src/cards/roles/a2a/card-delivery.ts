@@ -25,14 +25,14 @@ import {
 } from "../../index.ts";
 import type { CardJournal } from "./card-journal.ts";
 import { createErrorReplyCard, parseReplyCard, collectCardsInHistory } from "./parse-reply-card.ts";
-import { findReadableCard } from "./incoming-card.ts";
-import { formatError } from "./format-error.ts";
+import { findReadableCard } from "./role-messages.ts";
 import {
   computeGracePeriods,
-  isStopCausedByTimeout,
+  formatError,
   getStopCardParameters,
+  isStopCausedByTimeout,
   TurnContinuesError,
-} from "./stop-reason.ts";
+} from "./role-runtime.ts";
 
 /**
  * A message card to deliver. A later process that delivers the same card continues the task of the recipient, because

@@ -1,21 +1,22 @@
 import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import {
-  type MessageCard,
   type CardA2ARequestInfo,
   type CardMetadata,
+  type CardRelayAndTraceMetadata,
   type ControlCard,
   type ErrorCard,
   type ErrorCardMetadata,
+  type MessageCard,
   parseCard,
   type QueryCard,
   type ResultCard,
   type ResultCardStatus,
   type TaskCard,
-  type CardRelayAndTraceMetadata,
 } from "../../index.ts";
 import { A2AError, type JsonObject, truncateText } from "../../../protocol/index.ts";
-import { isReplyType } from "./incoming-card.ts";
+import { isReplyType } from "./role-messages.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
+import type { QueryAnswer } from "../role.ts";
 
 /** Returns the metadata that links a reply to the request card. */
 export function buildInReplyToMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {
@@ -193,4 +194,45 @@ export class CardJournal {
   #addIdAndSharedMetadata(metadata: CardMetadata): CardMetadata {
     return { card_id: this.runtime.newId(), ...this.#sharedMetadata, ...metadata };
   }
+}
+
+/**
+ * Calls a callback with a query and returns the answer. If the callback throws, the function reports the
+ * error to the observer and returns `undefined`.
+ */
+export async function getQueryAnswerOrReportError(
+  answer: () => QueryAnswer | undefined | Promise<QueryAnswer | undefined>,
+  { runtime: { observer, role } }: CardJournal,
+): Promise<QueryAnswer | undefined> {
+  try {
+    return await answer();
+  } catch (error) {
+    observer.onError?.({ where: role, error });
+    return undefined;
+  }
+}
+
+/**
+ * Creates the result card that answers a query. If there is no answer, the result card has the status
+ * `error`, and the role that sent the query continues.
+ */
+export function createQueryAnswerCard(
+  { sender, metadata: { card_id: in_reply_to } }: QueryCard,
+  answer: QueryAnswer | undefined,
+  journal: CardJournal,
+  spent: CardMetadata = {},
+): ResultCard {
+  const metadata = {
+    ...omitUndefined({ in_reply_to }),
+    ...toSelectedQueryOptionsMetadata(answer?.selected),
+    ...spent,
+  };
+  const text = answer?.result ?? `${journal.runtime.role} has no answer to this query; continue without one`;
+  return journal.createResultCard(sender, text, answer ? "success" : "error", metadata);
+}
+
+/** Returns message card metadata with the selected query options. */
+export function toSelectedQueryOptionsMetadata(selected: QueryAnswer["selected"]): CardMetadata {
+  if (selected === undefined) return {};
+  return { selected: typeof selected === "string" ? selected : [...selected] };
 }

@@ -9,7 +9,7 @@ import { createController } from "../controller.ts";
 import { createScriptedModel } from "../models/index.ts";
 import { serveRoles } from "../serve-roles.ts";
 import { createTestRoleFromFunction } from "./role-testbed.fixture.ts";
-import { createRoleAgent } from "./index.ts";
+import { createRoleAgent } from "./role-agent.ts";
 
 it("a role on a durable store continues after its server has closed, with its control cards, and its subtasks do not stop [E9, E18]", async () => {
   const { folder, remove } = await createTempFolder();

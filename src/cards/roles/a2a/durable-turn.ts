@@ -1,7 +1,7 @@
 import { CallKeyGenerator } from "../../../base/data-structures/index.ts";
 import type { AgentEvent, Clock, Run, SessionStore } from "../../../engine/index.ts";
 import type { JsonObject, JsonValue, Task } from "../../../protocol/index.ts";
-import { ServerClosingError, toCancellationAbortReason, TurnContinuesError } from "./stop-reason.ts";
+import { ServerClosingError, toCancellationAbortReason, TurnContinuesError } from "./role-runtime.ts";
 
 /** A status event or artifact event of a task. */
 export type TaskUpdateEvent = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;

@@ -1,29 +1,30 @@
 import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import {
   A2AError,
+  type Artifact,
+  getText,
   isTerminal,
+  type JsonObject,
   type JsonValue,
   type Part,
   type SendMessageResponse,
   type Task,
   type TaskState,
-  getText,
 } from "../../../protocol/index.ts";
 import {
-  type MessageCard,
-  findCardInMessage,
   type CardMetadata,
   type CardTokenUsage,
   type CoreCardErrorType,
   type ErrorCard,
+  findCardInMessage,
+  type MessageCard,
   PLANNER,
   type QueryCard,
   type ResultCard,
 } from "../../index.ts";
-import { sumAdkUsage } from "./adk-usage.ts";
-import { findReadableCard, isReplyType } from "./incoming-card.ts";
+import { findReadableCard, isReplyType } from "./role-messages.ts";
 import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
-import { NO_USAGE, sumInputAndOutputTokens } from "../token-usage.ts";
+import { addUsage, NO_USAGE, sumInputAndOutputTokens } from "../role-model.ts";
 
 /** A reply to a message card, either a query, a final result, or an error. */
 type ReplyCard = ResultCard | ErrorCard | QueryCard;
@@ -180,4 +181,38 @@ function renderPartsAsText(parts: readonly Part[]): string {
   if (text !== "") return text;
   const data = parts.flatMap((part): JsonValue[] => ("data" in part ? [part.data] : []));
   return data.length === 0 ? "" : JSON.stringify(data.length === 1 ? data[0] : data);
+}
+
+/** Key in the artifact metadata for the token usage that an ADK agent reports. */
+const ADK_USAGE_KEY = "adk_usage_metadata";
+
+/**
+ * Returns the sum of the token usage on all artifacts of an ADK agent's task. Returns `NO_USAGE` if no
+ * artifact contains token usage.
+ */
+function sumAdkUsage(artifacts: readonly Artifact[] = []): CardTokenUsage {
+  const usages = artifacts.flatMap(({ metadata }) => parseAdkUsage(metadata?.[ADK_USAGE_KEY]) ?? []);
+  return usages.reduce<CardTokenUsage | undefined>(addUsage, undefined) ?? NO_USAGE;
+}
+
+/**
+ * Converts Gemini token counts to the token usage of a message card. Gemini's `candidatesTokenCount` excludes
+ * thinking tokens, so the function adds `thoughtsTokenCount`.
+ */
+function parseAdkUsage(value: JsonValue | undefined): CardTokenUsage | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const counts: JsonObject = value;
+  const count = (name: string): number | undefined => {
+    const found = counts[name];
+    return typeof found === "number" && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
+  };
+  const input_tokens = count("promptTokenCount");
+  if (input_tokens === undefined) return undefined;
+  const reasoning_output_tokens = count("thoughtsTokenCount");
+  return {
+    input_tokens,
+    output_tokens: (count("candidatesTokenCount") ?? 0) + (reasoning_output_tokens ?? 0),
+    ...omitUndefined({ cached_input_tokens: count("cachedContentTokenCount"), reasoning_output_tokens }),
+    source: "reported",
+  };
 }

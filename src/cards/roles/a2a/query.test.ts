@@ -21,7 +21,7 @@ import {
 } from "./role-testbed.fixture.ts";
 import { createScriptedModel } from "../models/index.ts";
 import { WAITING_STATE_KEY } from "./durable-turn.ts";
-import { createRoleAgent } from "./index.ts";
+import { createRoleAgent } from "./role-agent.ts";
 
 /** A solver that asks for a method and uses the answer. */
 const queryingSolver: Role = createTestRoleFromFunction(SOLVER, async (taskContext) => {

@@ -18,7 +18,7 @@ import {
   startRoleTestbed,
   createTestRoleFromFunction,
 } from "./role-testbed.fixture.ts";
-import { createRoleAgent } from "./index.ts";
+import { createRoleAgent } from "./role-agent.ts";
 
 const protocol = createCardProtocol();
 const succeedingSolver = createTestRoleFromFunction(SOLVER, async () => ({ result: "4", status: "success" }));

@@ -28,22 +28,23 @@ import { buildInReplyToMetadata, CardJournal } from "./card-journal.ts";
 import { DurableTurn } from "./durable-turn.ts";
 import { type OpenQuery, type RequestState, RoleExecution } from "./role-execution.ts";
 import {
-  parseAnswerCard,
-  parseRequestCard,
+  CardEventEncoder,
   findReadableCard,
-  requireValidRequestCard,
+  parseAnswerCard,
   parseControlCard,
+  parseRequestCard,
+  requireValidRequestCard,
   shouldReplyInCards,
-} from "./incoming-card.ts";
+} from "./role-messages.ts";
 import {
   type AnyCardProtocol,
+  createRoleRuntime,
+  formatError,
+  isControlCard,
   type RoleRuntime,
   type RoleRuntimeOptions,
-  createRoleRuntime,
+  toCancellationAbortReason,
 } from "./role-runtime.ts";
-import { formatError } from "./format-error.ts";
-import { isControlCard, toCancellationAbortReason } from "./stop-reason.ts";
-import { CardEventEncoder } from "./card-event-encoder.ts";
 
 /** Options for `createRoleAgent`. */
 export interface RoleAgentOptions extends RoleRuntimeOptions {

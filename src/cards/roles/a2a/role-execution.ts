@@ -10,30 +10,34 @@ import type {
   ResultCard,
   TaskCard,
 } from "../../index.ts";
-import type { ModelReply } from "../role-model.ts";
+import { isRetryableStatus, type ModelReply } from "../role-model.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "../role.ts";
 import {
+  buildInReplyToMetadata,
+  type CardJournal,
   createQueryAnswerCard,
   getQueryAnswerOrReportError,
   toSelectedQueryOptionsMetadata,
-} from "./query-answer-card.ts";
-import type { CardEventEncoder } from "./card-event-encoder.ts";
-import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
+} from "./card-journal.ts";
+import { type CardEventEncoder, findReadableCard } from "./role-messages.ts";
 import { deliverCard, prepareDelivery } from "./card-delivery.ts";
 import type { DurableTurn } from "./durable-turn.ts";
-import { formatError } from "./format-error.ts";
-import { findReadableCard } from "./incoming-card.ts";
-import { isRetryableStatus } from "../model-failure.ts";
-import { callModel, ModelError, type RoleModelRequest } from "./model-caller.ts";
-import { type CardUsageMetadata, UsageTracker } from "./usage-tracker.ts";
 import {
   computeGracePeriods,
+  formatError,
+  getStopCardParameters,
   isControlCard,
   isStopCausedByTimeout,
-  getStopCardParameters,
   ServerClosingError,
   TurnContinuesError,
-} from "./stop-reason.ts";
+} from "./role-runtime.ts";
+import {
+  callModel,
+  type CardUsageMetadata,
+  ModelError,
+  type RoleModelRequest,
+  UsageTracker,
+} from "./model-caller.ts";
 
 type ErrorOutcome = Extract<TaskOutcome, { error: string }>;
 

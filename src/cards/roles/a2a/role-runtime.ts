@@ -2,14 +2,17 @@ import { resolveObserver } from "../../../observe/logging/index.ts";
 import type { Clock, Observer } from "../../../engine/index.ts";
 import {
   type CardProtocol,
-  type CardType,
-  createCardProtocol,
   type CardRecorder,
+  type CardType,
+  type ControlCard,
+  createCardProtocol,
+  findCardInCancelMetadata,
   MESSAGE_CARD_EXTENSION_URI,
+  type MessageCard,
 } from "../../index.ts";
 import type { RoleModel } from "../role-model.ts";
-import { systemClock } from "./system-clock.ts";
 import { type A2AClient, connect, type ConnectOptions } from "../../../client/index.ts";
+import { type JsonObject, truncateText } from "../../../protocol/index.ts";
 
 /** Card protocol type for all roles and all types of message cards. */
 export type AnyCardProtocol = CardProtocol<CardType, string>;
@@ -119,3 +122,85 @@ function createClientPool({
     return client;
   };
 }
+
+/** Fraction of the requester's grace period that a role passes on to downstream roles. */
+const DOWNSTREAM_GRACE_PERIOD_SHARE = 0.5;
+const OWN_GRACE_PERIOD_SHARE = 0.8;
+
+/**
+ * Returns the grace periods for downstream roles and for the role itself. Both are shorter than the
+ * requester's grace period, so that each role can reply in time.
+ */
+export function computeGracePeriods(
+  { graceMs }: { readonly graceMs: number },
+  parameters: JsonObject,
+): { readonly forOthersMs: number; readonly forItselfMs: number } {
+  const { grace_ms } = parameters;
+  if (typeof grace_ms !== "number" || !(grace_ms >= 0)) {
+    return { forOthersMs: graceMs, forItselfMs: graceMs * OWN_GRACE_PERIOD_SHARE };
+  }
+  const availableMs = Math.min(graceMs, grace_ms);
+  return {
+    forOthersMs: availableMs * DOWNSTREAM_GRACE_PERIOD_SHARE,
+    forItselfMs: availableMs * OWN_GRACE_PERIOD_SHARE,
+  };
+}
+
+/**
+ * Returns the parameters of the control card that stopped the work, or the reason `cancelled` if no control
+ * card stopped it.
+ */
+export function getStopCardParameters(reason: unknown): JsonObject {
+  return isControlCard(reason) ? (reason.metadata.parameters ?? {}) : { reason: "cancelled" };
+}
+
+export function isStopCausedByTimeout({ reason }: JsonObject): boolean {
+  return reason === "timeout";
+}
+
+export function isControlCard(value: unknown): value is ControlCard {
+  if (typeof value !== "object" || value === null) return false;
+  return "message_type" in value && (value as MessageCard).message_type === "control";
+}
+
+/** Abort reason for work that ends because the server closes, and that no later process continues. */
+export class ServerClosingError extends Error {
+  override readonly name = "AbortError";
+}
+
+/** Abort reason for an attempt that ends before its task. A later attempt or turn continues the work. */
+export class TurnContinuesError extends Error {
+  override readonly name = "AbortError";
+}
+
+/** Returns the abort reason for a cancellation with this metadata: the control card, if the metadata contains one. */
+export function toCancellationAbortReason(cancelMetadata: JsonObject): unknown {
+  const card = findCardInCancelMetadata(cancelMetadata);
+  return isControlCard(card) ? card : new DOMException("The task was cancelled.", "AbortError");
+}
+
+const MAX_ERROR_CHARACTERS = 500;
+
+/**
+ * Formats a thrown value as a short error text. The error text is short enough for an error card. If the
+ * error text made the card invalid, the task would get no reply.
+ */
+export function formatError(thrown: unknown): string {
+  const text = (thrown instanceof Error ? thrown.message : String(thrown)).toWellFormed();
+  return text.length > MAX_ERROR_CHARACTERS ? `${truncateText(text, MAX_ERROR_CHARACTERS)}…` : text;
+}
+
+/**
+ * System clock whose timers do not keep the process alive. The clock duplicates a clock in `src/engine`,
+ * because `src/cards/roles` may import only types from `src/engine`.
+ */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  schedule(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    timer.unref?.();
+    return () => clearTimeout(timer);
+  },
+  scheduleTurn: (callback) => void setImmediate(callback),
+};

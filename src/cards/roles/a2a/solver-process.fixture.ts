@@ -1,6 +1,6 @@
 /** A solver in a separate process that tests kill. The process prints its URL. Without an answer, the solver waits. */
 import { createServer } from "../../../server/index.ts";
-import { createRoleAgent } from "./index.ts";
+import { createRoleAgent } from "./role-agent.ts";
 
 const [store = "memory", port = "0", answer] = process.argv.slice(2);
 

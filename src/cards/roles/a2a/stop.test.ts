@@ -8,7 +8,7 @@ import { flushEventLoopForTest } from "../../../engine/engine.fixture.ts";
 import { createServer } from "../../../server/index.ts";
 import { createController } from "../controller.ts";
 import { InMemoryTestCardRecorder } from "./planner-solver-dialogue.fixture.ts";
-import { createRoleAgent } from "./index.ts";
+import { createRoleAgent } from "./role-agent.ts";
 import {
   forwardingTestPlanner,
   startRoleTestbed,

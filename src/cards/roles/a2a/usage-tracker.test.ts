@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CardTokenUsage } from "../../index.ts";
-import { addUsage } from "../token-usage.ts";
-import { UsageTracker } from "./usage-tracker.ts";
+import { addUsage } from "../role-model.ts";
+import { UsageTracker } from "./model-caller.ts";
 
 const arbitraryUsage: fc.Arbitrary<CardTokenUsage> = fc.record(
   {

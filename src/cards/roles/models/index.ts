@@ -5,7 +5,6 @@
 export * from "./ai-sdk-model.ts";
 export * from "./cassette-model.ts";
 export * from "./faulty-model.ts";
-export * from "./openai-compatible-model.ts";
 export * from "./oracle-model.ts";
 export * from "./request-limit.ts";
 export * from "./scripted-model.ts";

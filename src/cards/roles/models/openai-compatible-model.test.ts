@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { A2ACardProtocol } from "../../index.ts";
-import { describeModelFailure } from "../model-failure.ts";
-import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
+import { describeModelFailure, type ModelReply, type ModelRequest, type RoleModel } from "../role-model.ts";
 import {
   type FakeModelResponse,
   type FakeModelServer,

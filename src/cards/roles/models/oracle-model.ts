@@ -12,7 +12,7 @@ import {
 } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import type { SolverFinding, ModelRequest, PlannerModelInput, RoleModel } from "../role-model.ts";
-import { fillPlaceholders } from "../planner/subtask-placeholders.ts";
+import { fillPlaceholders } from "../planner/planner-state.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
 /** Options for `createOracleModel`. */

@@ -1,9 +1,8 @@
 import type { Clock } from "../../../engine/index.ts";
 import { untilAborted } from "../../../client/index.ts";
 import type { CardTokenUsage } from "../../index.ts";
-import { systemClock } from "../a2a/system-clock.ts";
-import { describeModelFailure } from "../model-failure.ts";
-import type { ModelReply, RoleModel } from "../role-model.ts";
+import { systemClock } from "../a2a/role-runtime.ts";
+import { describeModelFailure, type ModelReply, type RoleModel } from "../role-model.ts";
 
 /** Options of `createRequestLimit`. */
 export interface RequestLimitOptions {

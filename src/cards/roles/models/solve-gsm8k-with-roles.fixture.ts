@@ -1,7 +1,8 @@
 import { type ErrorCard, type Gsm8kSample, type ResultCard, scoreAnswer } from "../../index.ts";
-import { createPlanner, type PlannerOptions } from "../planner/index.ts";
+import { createPlanner } from "../planner/planner.ts";
+import type { PlannerOptions } from "../planner/planner-options.ts";
 import type { RoleModel } from "../role-model.ts";
-import { createSolver } from "../solver/index.ts";
+import { createSolver } from "../solver.ts";
 import { type InMemoryTestRunLog, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 
 /** The outcome of one GSM8K problem. */

@@ -3,11 +3,14 @@ import { describe, expect, it } from "vitest";
 import { createFakeTaskContext } from "../fake-task-context.fixture.ts";
 import { createScriptedModel } from "../models/scripted-model.ts";
 import type { TaskOutcome } from "../role.ts";
-import { dispatchSubtasks } from "./dispatch-subtasks.ts";
+import { createPlanner, dispatchSubtasks } from "./planner.ts";
 import { resolveSettings } from "./planner-options.ts";
-import { fillPlaceholders, findDependencyProblem, type Subtask } from "./subtask-placeholders.ts";
-import { createPlannerState } from "./planner-state.ts";
-import { createPlanner } from "./index.ts";
+import {
+  createPlannerState,
+  fillPlaceholders,
+  findDependencyProblem,
+  type Subtask,
+} from "./planner-state.ts";
 
 /** Generates batches in which each subtask may depend on earlier ones, in any order. */
 const arbitraryBatch = fc

@@ -1,22 +1,35 @@
 import { parseContextDocuments, selectContextDocumentsByName } from "../context-documents.ts";
-import { findReplyErrorType, type SolverFinding, type ModelMessage, type ModelReply } from "../role-model.ts";
+import {
+  findReplyErrorType,
+  type ModelMessage,
+  type ModelReply,
+  type ModelRequest,
+  type SolverFinding,
+  sumInputAndOutputTokens,
+} from "../role-model.ts";
 import type { TaskOutcome } from "../role.ts";
-import { sumInputAndOutputTokens } from "../token-usage.ts";
-import { type PlannerAction, parseAction } from "./planner-action.ts";
-import { findDependencyProblem, type Subtask } from "./subtask-placeholders.ts";
-import * as prompts from "./prompts.ts";
 import {
-  buildPlannerModelRequest,
-  type PlannerModelRequest,
-  renderPlannerTurnStatus,
-} from "./planner-model-request.ts";
+  buildActionSchema,
+  parseAction,
+  type PlannerAction,
+  type PlannerActionName,
+} from "./planner-action.ts";
 import {
-  findLatestAnswer,
   canCallSolver,
-  type PlannerErrorNotice,
   createPartialOutcome,
+  findDependencyProblem,
+  findLatestAnswer,
+  type PlannerErrorNotice,
   type PlannerState,
+  type Subtask,
 } from "./planner-state.ts";
+import {
+  renderFindings,
+  renderInstructions,
+  renderProblem,
+  renderReprompt,
+  renderTurnStatusPrompt,
+} from "../prompts.ts";
 
 /** An event that changes the state of a planner. */
 type PlannerTransitionEvent =
@@ -167,7 +180,7 @@ function repromptModel(
   const messages: ModelMessage[] = [
     ...state.messages,
     { role: "assistant", text },
-    { role: "user", text: prompts.renderReprompt(problem) },
+    { role: "user", text: renderReprompt(problem) },
   ];
   const transition = transitionToModelRequest({
     ...state,
@@ -207,7 +220,7 @@ function startNextTurnWithFindings(
     replyProblems: [],
   };
   if (state.settings.transcript === "facts") return nextState;
-  const text = `${prompts.renderFindings(findings, state.findings.length + 1)}\n\n${renderPlannerTurnStatus(nextState)}`;
+  const text = `${renderFindings(findings, state.findings.length + 1)}\n\n${renderPlannerTurnStatus(nextState)}`;
   return { ...nextState, messages: [...state.messages, { role: "user", text }] };
 }
 
@@ -229,4 +242,82 @@ function stopAtLimit(
       notice: { error: `The planner stopped without an answer: ${reason}.`, errorType },
     },
   };
+}
+
+/** A model request that a planner sends. The `TaskContext` later adds the role name and the signal. */
+type PlannerModelRequest = Omit<ModelRequest, "role" | "signal">;
+
+/**
+ * Builds the model request for a planner state. At the start of a turn, the function also adds the opening
+ * message to the returned planner state.
+ */
+function buildPlannerModelRequest(before: PlannerState): {
+  readonly state: PlannerState;
+  readonly request: PlannerModelRequest;
+} {
+  const state = before.messages.length > 0 ? before : { ...before, messages: [createOpeningMessage(before)] };
+  const { settings, task, limits, turn, findings, messages, replyProblems } = state;
+  const documents = parseContextDocuments(task.metadata.context).length > 0;
+  const promptContents = { documents, quotes: documents || findings.length > 0 };
+  const maxTokens = Math.min(settings.maxTokens ?? Infinity, limits.tokenBudget - state.tokensSpent);
+  const solverCallsLeft = limits.maxSolverCalls - state.solverCalls;
+  const instructions = renderInstructions(
+    getModeActions(settings.mode),
+    settings.context,
+    promptContents,
+    settings.instructions,
+  );
+  const request: PlannerModelRequest = {
+    input: {
+      kind: "plan",
+      task,
+      findings,
+      turn,
+      maxTurns: limits.maxTurns,
+      solverCallsLeft: Number.isFinite(solverCallsLeft) ? solverCallsLeft : undefined,
+      mode: settings.mode,
+      ...(replyProblems.length > 0 && { rejectionReason: messages.at(-1)?.text ?? "" }),
+    },
+    // The constant part comes first, so that providers can cache it.
+    messages: [{ role: "system", text: instructions }, ...messages],
+    schema: buildActionSchema(listAllowedActions(state), documents && settings.context === "routed"),
+    ...(Number.isFinite(maxTokens) && { maxTokens }),
+    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.seed !== undefined && { seed: settings.seed }),
+  };
+  return { state, request };
+}
+
+/** Renders the current turn and the allowed actions at the end of a prompt. */
+function renderPlannerTurnStatus(state: PlannerState): string {
+  const { turn, limits, solverCalls } = state;
+  return renderTurnStatusPrompt(
+    turn,
+    limits.maxTurns,
+    limits.maxSolverCalls - solverCalls,
+    listAllowedActions(state),
+  );
+}
+
+function createOpeningMessage(state: PlannerState): ModelMessage {
+  const { task, settings, findings } = state;
+  const parts = [
+    renderProblem(task, settings.context),
+    ...(findings.length > 0 ? [renderFindings(findings)] : []),
+    renderPlannerTurnStatus(state),
+  ];
+  return { role: "user", text: parts.join("\n\n") };
+}
+
+/** Returns the actions that the planner may choose in the current turn. */
+function listAllowedActions(state: PlannerState): PlannerActionName[] {
+  const { settings, findings } = state;
+  const [call, answer] = getModeActions(settings.mode);
+  if (!canCallSolver(state)) return [answer];
+  const mustCall = settings.forceFirstSolver !== "allow" || settings.mode === "plan-first";
+  return mustCall && findings.length === 0 ? [call] : [call, answer];
+}
+
+function getModeActions(mode: string): [PlannerActionName, PlannerActionName] {
+  return [mode === "chained" ? "call_solver" : "call_solvers", "final_answer"];
 }

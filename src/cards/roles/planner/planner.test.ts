@@ -10,7 +10,8 @@ import { createTaskContextFromDocuments } from "../context-documents.ts";
 import type { PlannerModelInput } from "../role-model.ts";
 import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
 import type { DelegationRequest } from "../role.ts";
-import { createPlanner, type PlannerOptions } from "./index.ts";
+import { createPlanner } from "./planner.ts";
+import type { PlannerOptions } from "./planner-options.ts";
 
 const formatCallSolver = (subtask: string, ...documents: string[]): string =>
   JSON.stringify({ action: "call_solver", subtask, ...(documents.length > 0 && { documents }) });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { type FakeTaskContextOptions, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
-import { createTaskContextFromDocuments } from "../context-documents.ts";
-import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
+import { type FakeTaskContextOptions, runRoleInFakeTaskContext } from "./fake-task-context.fixture.ts";
+import { createTaskContextFromDocuments } from "./context-documents.ts";
+import { createScriptedModel, type ScriptedModelReply } from "./models/scripted-model.ts";
 import {
+  type BaselineAnswererOptions,
   createBaselineAnswerer,
   createSolver,
-  type BaselineAnswererOptions,
   type SolverOptions,
-} from "./index.ts";
+} from "./solver.ts";
 
 const runSolver = (
   replies: readonly ScriptedModelReply[],
