@@ -8,19 +8,20 @@ import {
 import { getMonotonicTimeMs } from "./clock.ts";
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import { createAuthorizer } from "./auth/authorizer.ts";
-import { AgentCardCache } from "./card/agent-card-cache.ts";
-import type { FetchedCard } from "./card/fetch-card.ts";
+import { AgentCardCache, type FetchedCard } from "./card/fetch-card.ts";
 import { chooseInterface, getProtocolVersion, isSupportedBinding } from "./choose-interface.ts";
 import {
   findUnencryptedCredentialsError,
+  findUntrustedOriginError,
+  getInterfaceOrigin,
+  type TrustedOrigins,
   withTransportCallHeadersRejected,
-} from "./clear-text-credentials.ts";
+} from "./trusted-origins.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import { addAutomaticExtensions, withRequestedExtensions } from "./negotiated-extensions.ts";
 import { withAuthErrorDetails } from "./with-auth-error-details.ts";
 import { withCloseDelayAfterFinalEvent } from "./stream/close-delay-after-final-event.ts";
 import { resolveTimeouts, withCallDeadlines } from "./timeouts.ts";
-import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } from "./trusted-origins.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { createA2AClientFromTransport } from "./create-a2a-client.ts";
 import { DEFAULT_MAX_TASK_BYTES } from "./stream/streamed-task-size.ts";

@@ -1,21 +1,28 @@
+import { defineOptionNames } from "../base/usage-checks/index.ts";
 import {
   A2AError,
   type AgentInterface,
+  isTerminal,
   type Operations,
   type SendMessageRequest,
   type SendMessageResponse,
   type StreamResponse,
+  type Task,
 } from "../protocol/index.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { askAgent } from "./ask-agent.ts";
-import type { AgentCardCache } from "./card/agent-card-cache.ts";
+import type { AgentCardCache } from "./card/fetch-card.ts";
+import { delay } from "./http/deadline.ts";
 import { type MessageInput, type SendOptions, toSendMessageRequest } from "./message-input.ts";
 import { acceptsRepeatedMessages, assertSteeringDeclared } from "./negotiated-extensions.ts";
-import { pollTask } from "./stream/poll-task.ts";
 import { openResumableStream, type StreamLimits } from "./stream/resumable-stream.ts";
-import { type RetryOptions, retrySafeRequest } from "./stream/retry.ts";
-import { assertKnownTaskOptions } from "./task-call-options.ts";
-import type { CallOptions, Transport, UnaryOperation } from "./transport/transport.ts";
+import { Backoff, isRetryable, type RetryOptions, retrySafeRequest } from "./stream/retry.ts";
+import {
+  CALL_OPTION_NAMES,
+  type CallOptions,
+  type Transport,
+  type UnaryOperation,
+} from "./transport/transport.ts";
 
 /** Dependencies of `createA2AClientFromTransport`. */
 interface A2AClientDependencies extends StreamLimits {
@@ -78,8 +85,10 @@ export function createA2AClientFromTransport({
     const message = `${JSON.stringify(name)} does not declare ${capability} in its card. Call refreshCard() if the agent has changed.`;
     throw new A2AError(reason, message);
   }
-  const assertPushSupported = (): Promise<void> =>
-    assertCapability("pushNotifications", "PUSH_NOTIFICATION_NOT_SUPPORTED");
+  const assertPushCall = async (call: CallOptions): Promise<void> => {
+    assertKnownTaskOptions.pushConfigs(call);
+    await assertCapability("pushNotifications", "PUSH_NOTIFICATION_NOT_SUPPORTED");
+  };
 
   const client: A2AClient = {
     get card() {
@@ -130,19 +139,17 @@ export function createA2AClientFromTransport({
       },
       pushConfigs: {
         async create(taskId, config, call = {}) {
-          assertKnownTaskOptions.pushConfigs(call);
-          await assertPushSupported();
+          await assertPushCall(call);
           return transport.call("CreateTaskPushNotificationConfig", { ...tenant, ...config, taskId }, call);
         },
         async get(taskId, id, call = {}) {
-          assertKnownTaskOptions.pushConfigs(call);
-          await assertPushSupported();
+          await assertPushCall(call);
           return read("GetTaskPushNotificationConfig", { ...tenant, taskId, id }, call);
         },
         async list(taskId, options = {}) {
           assertKnownTaskOptions.listPushConfigs(options);
           const { pageSize, pageToken, ...call } = options;
-          await assertPushSupported();
+          await assertPushCall(call);
           const page = {
             ...(pageSize === undefined ? {} : { pageSize }),
             ...(pageToken ? { pageToken } : {}),
@@ -150,12 +157,73 @@ export function createA2AClientFromTransport({
           return read("ListTaskPushNotificationConfigs", { ...tenant, taskId, ...page }, call);
         },
         async delete(taskId, id, call = {}) {
-          assertKnownTaskOptions.pushConfigs(call);
-          await assertPushSupported();
+          await assertPushCall(call);
           await transport.call("DeleteTaskPushNotificationConfig", { ...tenant, taskId, id }, call);
         },
       },
     },
   };
   return client;
+}
+
+type TaskOptions<Operation extends "get" | "cancel" | "subscribe"> = NonNullable<
+  Parameters<A2AClient["tasks"][Operation]>[1]
+>;
+type PushListOptions = NonNullable<Parameters<A2AClient["tasks"]["pushConfigs"]["list"]>[1]>;
+
+type TaskOperationWithOptions = "get" | "list" | "cancel" | "subscribe" | "pushConfigs" | "listPushConfigs";
+
+/** Functions that throw a `TypeError` for unknown options of the operations of `A2AClient.tasks`. */
+export const assertKnownTaskOptions: Readonly<Record<TaskOperationWithOptions, (options: unknown) => void>> =
+  {
+    get: defineOptionNames<TaskOptions<"get">>()("tasks.get", CALL_OPTION_NAMES, "historyLength"),
+    list: defineOptionNames<CallOptions>()("tasks.list", CALL_OPTION_NAMES),
+    cancel: defineOptionNames<TaskOptions<"cancel">>()("tasks.cancel", CALL_OPTION_NAMES, "metadata"),
+    subscribe: defineOptionNames<TaskOptions<"subscribe">>()("tasks.subscribe", CALL_OPTION_NAMES, "after"),
+    pushConfigs: defineOptionNames<CallOptions>()("tasks.pushConfigs", CALL_OPTION_NAMES),
+    listPushConfigs: defineOptionNames<PushListOptions>()(
+      "tasks.pushConfigs.list",
+      CALL_OPTION_NAMES,
+      "pageSize pageToken",
+    ),
+  };
+
+/** Delay in milliseconds before the first poll, and after a change of the task. */
+const FIRST_POLL_DELAY_MS = 100;
+/** The delay doubles after each poll without a change, up to this limit in milliseconds. */
+const MAX_POLL_DELAY_MS = 5_000;
+
+/**
+ * Polls a task of an agent that does not support streaming (A2A §3.3.4). Yields the complete task after each change. If
+ * the agent requests a delay with `Retry-After`, the next poll waits for the delay, up to five minutes. `reconnect`
+ * contains the attempts and delays while the agent is unreachable or overloaded.
+ */
+export async function* pollTask(
+  read: () => Promise<Task>,
+  signal: AbortSignal | undefined,
+  reconnect: RetryOptions = {},
+): AsyncGenerator<StreamResponse & { task: Task }, void, undefined> {
+  const { sleep = delay } = reconnect;
+  const backoff = new Backoff(reconnect);
+  let lastSeen: string | undefined;
+  let delayMs = FIRST_POLL_DELAY_MS;
+  for (;;) {
+    if (lastSeen !== undefined) await sleep(delayMs, signal);
+    let task: Task;
+    try {
+      task = await read();
+    } catch (error) {
+      if (!isRetryable(error) || !(await backoff.waitForRetry(error, signal))) throw error;
+      continue;
+    }
+    backoff.reset();
+    const serialized = JSON.stringify(task);
+    delayMs = Math.min(delayMs * 2, MAX_POLL_DELAY_MS);
+    if (serialized !== lastSeen) {
+      yield { task };
+      delayMs = FIRST_POLL_DELAY_MS;
+      lastSeen = serialized;
+    }
+    if (isTerminal(task.status.state)) return;
+  }
 }

@@ -12,7 +12,7 @@ export { listServerAgents } from "./find-card.ts";
 export type { TurnStreamOptions, TurnStreamClient } from "./send-and-stream-until-turn-end.ts";
 export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-stream-until-turn-end.ts";
 export type { CallOptions } from "./transport/transport.ts";
-export { untilAborted } from "./http/abortable-waits.ts";
+export { untilAborted } from "./http/deadline.ts";
 export type { ClientTimeouts } from "./timeouts.ts";
 export { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } from "./trusted-origins.ts";
 export { listAuthRequirements } from "./auth/auth-plan.ts";

@@ -2,16 +2,20 @@ import {
   A2AError,
   AGENT_STEERING_EXTENSION_URI,
   type AgentCard,
+  findMessageJsonInStatusUpdate,
   IDEMPOTENT_SEND_EXTENSION_URI,
   isObject,
   MESSAGE_EVENTS_EXTENSION_URI,
+  type Operations,
   PARENT_TASK_EXTENSION_URI,
+  removeTaskGeneration,
+  splitEventPosition,
   type SteeringSignal,
   STREAM_CURSOR_EXTENSION_URI,
+  type Task,
 } from "../protocol/index.ts";
-import { withMessageEvents } from "./stream/with-message-events.ts";
-import { withStreamCursor } from "./stream/with-stream-cursor.ts";
-import type { Transport } from "./transport/transport.ts";
+import * as v1 from "../wire/v1/index.ts";
+import type { Transport, UnaryOperation } from "./transport/transport.ts";
 
 /** Extensions that the client requests from every agent that declares them. */
 const AUTOMATIC_EXTENSION_URIS: readonly string[] = [
@@ -56,4 +60,69 @@ export function assertSteeringDeclared(
   if (isObject(params) && params[ability] === true) return;
   const text = `${JSON.stringify(name)} does not declare that it is ${ability}. Wait until the task stops, or cancel it.`;
   throw new A2AError("UNSUPPORTED_OPERATION", text);
+}
+
+/**
+ * Wraps a transport that requests the message events extension. A status update that contains a user's message
+ * becomes a `message` event with the id of its task.
+ */
+function withMessageEvents(transport: Transport): Transport {
+  return {
+    version: transport.version,
+    call: (operation, params, call) => transport.call(operation, params, call),
+    async *stream(operation, params, call) {
+      for await (const received of transport.stream(operation, params, call)) {
+        const message = findMessageJsonInStatusUpdate(received.event);
+        yield message
+          ? { ...received, event: v1.decodeResult("SendStreamingMessage", { message }) }
+          : received;
+      }
+    },
+  };
+}
+
+/**
+ * Wraps a transport that requests the stream cursor extension. The id of each event becomes its sequence
+ * number, so that streams resume over every binding. The wrapper drops events that the client already has. If
+ * events are missing, the wrapper throws `UNAVAILABLE`, so that the stream resumes before the gap.
+ */
+export function withStreamCursor(transport: Transport): Transport {
+  return {
+    version: transport.version,
+    async call(operation, params, call) {
+      const result = await transport.call(operation, params, call);
+      return isGetTaskResult(operation, result) ? removeTaskGeneration(result) : result;
+    },
+    async *stream(operation, params, call) {
+      let lastGeneration = call.lastEventId === undefined ? undefined : Number(call.lastEventId);
+      for await (const received of transport.stream(operation, params, call)) {
+        const { event, position } = splitEventPosition(received.event);
+        if (!position) {
+          yield received;
+          continue;
+        }
+        const { generation, previousGeneration } = position;
+        // A task has no previous event, because it replaces everything that the client has.
+        if (previousGeneration !== undefined && lastGeneration !== undefined) {
+          if (generation <= lastGeneration) continue;
+          if (previousGeneration > lastGeneration)
+            throw createEventGapError(lastGeneration, previousGeneration);
+        }
+        lastGeneration = generation;
+        yield { ...received, id: String(generation), event };
+      }
+    },
+  };
+}
+
+function isGetTaskResult<O extends UnaryOperation>(
+  operation: O,
+  result: Operations[O]["result"],
+): result is Operations[O]["result"] & Task {
+  return operation === "GetTask" && "status" in result;
+}
+
+function createEventGapError(lastGeneration: number, previousGeneration: number): A2AError {
+  const text = `The stream skipped the events ${lastGeneration + 1} to ${previousGeneration}. Subscribe to the task again.`;
+  return new A2AError("UNAVAILABLE", text);
 }

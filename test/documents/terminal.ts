@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, realpath, symlink, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
-import { splitCommand } from "../../src/agents/adapters/split-command.ts";
+import { splitCommand } from "../../src/agents/adapters/command-agent.ts";
 import { runCli } from "../../src/cli/main.ts";
 import { createTestEnvWithoutUserSettings } from "../../src/cli/cli-test-process.fixture.ts";
 import { root } from "./code-blocks.ts";

@@ -60,14 +60,14 @@ export const CLIENT_GUARDS: readonly Guard[] = [
   },
   {
     name: "repeated-events",
-    file: "src/client/stream/stream-cursor.ts",
+    file: "src/client/stream/resumable-stream.ts",
     find: " || Number(id) <= this.#highestEventNumber;",
     replace: ";",
     noticedBy: { test: "src/client/stream/resumable-stream.test.ts" },
   },
   {
     name: "mcp-redirects",
-    file: "src/agents/mcp/fetch-within-origin.ts",
+    file: "src/agents/mcp/mcp-connection.ts",
     find: "next?.origin !== target.origin",
     replace: "next === null",
     noticedBy: { test: "src/agents/mcp/mcp-tool-client.test.ts" },

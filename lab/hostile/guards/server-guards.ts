@@ -81,7 +81,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "facade-body-limit",
-    file: "src/agents/openai-facade/read-request-body-text.ts",
+    file: "src/agents/openai-facade/openai-facade.ts",
     find: 'if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);',
     replace: "",
     noticedBy: { test: "src/agents/openai-facade/openai-facade.test.ts" },

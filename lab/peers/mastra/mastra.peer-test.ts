@@ -24,7 +24,7 @@ import {
 } from "../../../src/agents/adapters/openai/scripted-endpoint.fixture.ts";
 import { calculatorTool } from "../../../src/agents/adapters/calculator-tool.fixture.ts";
 import { fromMastra, type MastraOptions } from "../../../src/agents/adapters/mastra/index.ts";
-import type { MastraChunk } from "../../../src/agents/adapters/mastra/mastra-chunk.ts";
+import type { MastraChunk } from "../../../src/agents/adapters/mastra/from-mastra.ts";
 
 /** Compiles only if Mastra's chunks have the members that the adapter reads. */
 export const readableChunk: (

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Agent, AgentEvent, Run } from "../../engine/index.ts";
 import { A2AError, ArtifactContentTracker, getText } from "../../protocol/index.ts";
-import { splitCommand } from "./split-command.ts";
+import { splitCommand } from "./command-agent.ts";
 import { command, type CommandOptions } from "./index.ts";
 import { unstoredRunSteps } from "../../engine/unstored-run-steps.fixture.ts";
 

@@ -1,12 +1,11 @@
-import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import { spawn, type ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { Agent, AgentDescription, TurnPolicy } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
+import { type AgentYield, failed } from "./agent-yield.ts";
 import { createChildEnvironment, toSafeEnvironmentId } from "./command-environment.ts";
-import { splitCommand } from "./split-command.ts";
 import { ADAPTER_OPTION_NAMES, createAdapterAgent } from "./generator-agent.ts";
-import { failed, type AgentYield } from "./agent-yield.ts";
 
 /** Options for `command`. */
 export interface CommandOptions extends Partial<AgentDescription>, TurnPolicy {
@@ -215,4 +214,43 @@ function signalProcessGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   } catch {
     // The process group has already ended.
   }
+}
+
+/**
+ * Splits a command line into arguments. Blanks, single quotes, double quotes, and backslashes have the same
+ * meaning as in a shell. No shell runs, so variables and wildcards are not expanded. Unquoted pipes,
+ * redirections, and substitutions are rejected instead of becoming arguments.
+ */
+export function splitCommand(line: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: string | undefined;
+  for (let index = 0; index < line.length; index++) {
+    const char = line.charAt(index);
+    if (quote === "'") {
+      if (char === quote) quote = undefined;
+      else word += char;
+    } else if (char === "\\" && index + 1 < line.length) {
+      const next = line.charAt(++index);
+      // Inside "…", a backslash only escapes a quotation mark or a backslash.
+      word = (word ?? "") + (quote && next !== '"' && next !== "\\" ? char + next : next);
+    } else if (quote) {
+      if (char === quote) quote = undefined;
+      else word += char;
+    } else if (char === "'" || char === '"') {
+      quote = char;
+      word ??= "";
+    } else if (/\s/.test(char)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (/[|&;<>`]/.test(char) || (char === "$" && line.charAt(index + 1) === "(")) {
+      throw new TypeError(
+        `The command \`${line}\` uses \`${char}\`, which requires a shell. Quote it, or enable the \`shell\` option.`,
+      );
+    } else word = (word ?? "") + char;
+  }
+  if (quote) throw new TypeError(`The command \`${line}\` has an unclosed ${quote}.`);
+  if (word !== undefined) words.push(word);
+  if (words.length === 0) throw new TypeError("The command is empty. Name a program, for example `jq .`.");
+  return words;
 }

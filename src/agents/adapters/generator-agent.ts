@@ -1,10 +1,17 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, Run, TurnPolicy } from "../../engine/index.ts";
-import { assertValidAgentCard, getText, type Message, type Task } from "../../protocol/index.ts";
-import type { AgentYield } from "./agent-yield.ts";
+import type { Agent, AgentDescription, AgentEvent, Run, TurnPolicy } from "../../engine/index.ts";
+import {
+  acceptsMediaType,
+  assertValidAgentCard,
+  getMediaType,
+  getText,
+  type Message,
+  type Part,
+  type Task,
+} from "../../protocol/index.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
+import type { AgentYield } from "./agent-yield.ts";
 import { registerRunOfSignal } from "./run-of-signal.ts";
-import { convertUnacceptedDataPartsToText } from "./convert-unaccepted-data-parts-to-text.ts";
 
 /**
  * The input of an agent's generator for one turn, including the text of the message and the task's history.
@@ -238,4 +245,46 @@ class RunBackedTurn implements Turn {
   listInterruptedTasks(): Promise<Task[]> {
     return this.#run.listInterruptedTasks();
   }
+}
+
+/**
+ * Converts data parts to JSON text for clients that accept text but not JSON (A2A §3.2.2,
+ * `acceptedOutputModes`). The function never removes a part from the answer. To check for another media type,
+ * an agent can call `acceptsMediaType(run.configuration, "image/png")`.
+ */
+function convertUnacceptedDataPartsToText(
+  events: AsyncIterable<AgentEvent>,
+  { configuration }: Run,
+): AsyncIterable<AgentEvent> {
+  const acceptsText = acceptsMediaType(configuration, "text/plain");
+  if (!acceptsText || acceptsMediaType(configuration, "application/json")) return events;
+  return mapAgentEventStreamParts(events, (part) =>
+    "data" in part && !acceptsMediaType(configuration, getMediaType(part) ?? "")
+      ? dataPartToTextPart(part)
+      : part,
+  );
+}
+
+async function* mapAgentEventStreamParts(
+  events: AsyncIterable<AgentEvent>,
+  convertPart: (part: Part) => Part,
+): AsyncGenerator<AgentEvent, void, undefined> {
+  for await (const event of events) yield mapAgentEventParts(event, convertPart);
+}
+
+function mapAgentEventParts(event: AgentEvent, convertPart: (part: Part) => Part): AgentEvent {
+  if ("artifact" in event) {
+    return { ...event, artifact: { ...event.artifact, parts: event.artifact.parts.map(convertPart) } };
+  }
+  if ("message" in event) {
+    return { ...event, message: { ...event.message, parts: event.message.parts.map(convertPart) } };
+  }
+  const { message, ...status } = event.status;
+  if (!message) return event;
+  return { ...event, status: { ...status, message: { ...message, parts: message.parts.map(convertPart) } } };
+}
+
+/** Creates a text part with a media type, which prevents a merge with adjacent text. */
+function dataPartToTextPart({ data, ...otherFields }: Extract<Part, { data: unknown }>): Part {
+  return { ...otherFields, text: JSON.stringify(data), mediaType: "text/plain" };
 }

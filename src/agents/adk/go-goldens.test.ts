@@ -15,9 +15,8 @@ import {
   type AdkAgentLike,
 } from "./describe-adk-agent.ts";
 import { toA2aParts, toGenaiParts } from "./part-conversion.ts";
-import { renderEventAsContextParts } from "./remote/render-event-as-context-parts.ts";
+import { renderEventAsContextParts, sessionEventsToOutgoingMessages } from "./remote/outgoing-message.ts";
 import { StreamAggregator } from "./remote/stream-aggregator.ts";
-import { sessionEventsToOutgoingMessages } from "./remote/outgoing-message.ts";
 import { toSessionEvent } from "./to-session-event.ts";
 
 /** An A2A object with its Go type, such as `*a2a.Message`. */

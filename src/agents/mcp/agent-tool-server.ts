@@ -5,27 +5,33 @@ import type {
   ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Observer } from "../../engine/index.ts";
-import { A2AError, type SendMessageResponse } from "../../protocol/index.ts";
-import { isA2AError } from "./is-a2a-error.ts";
-import { convertAgentQuestionToElicitation, parseElicitationAnswer } from "./elicitation.ts";
+import { runInTraceScope } from "../../observe/telemetry/index.ts";
+import {
+  A2AError,
+  ArtifactContentTracker,
+  getText,
+  isTerminal,
+  parseTraceContext,
+  type SendMessageResponse,
+  type StreamResponse,
+} from "../../protocol/index.ts";
 import { callAgent } from "./call-agent.ts";
-import { decodeToolArguments, type AgentRequestFromToolCall } from "./tool-arguments.ts";
-import { McpProgressReporter, type ProgressNotifier } from "./mcp-progress-reporter.ts";
 import { toCallToolError, toCallToolResult } from "./call-tool-result.ts";
-import { runInTraceOfToolCall } from "./run-in-trace-of-tool-call.ts";
-import { type SkillTool, type ToolDefinition, createSkillTools } from "./skill-tool.ts";
-import { canElicit, supportsMcpTasks } from "./host-capabilities.ts";
-import { type CreateMcpTaskResult, MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
+import { canElicit, type McpServerSdk, supportsMcpTasks } from "./host-capabilities.ts";
+import { isA2AError } from "./is-a2a-error.ts";
+import { formatQuestion } from "./question-limiter.ts";
+import { stripInvisibleAndTruncateText, truncateStart } from "./sanitize-text.ts";
+import { createSkillTools, type SkillTool, type ToolDefinition } from "./skill-tool.ts";
 import {
   cancelUnlessEnded,
   type McpTaskAgent,
   type McpTaskCall,
   McpTaskOperations,
 } from "./tasks/mcp-task-operations.ts";
+import { type CreateMcpTaskResult, MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
 import { createTaskHandlerInstaller } from "./tasks/task-request-handlers.ts";
 import { toCreateMcpTaskResult } from "./tasks/to-mcp-task.ts";
-
-type McpServerSdk = typeof import("@modelcontextprotocol/server");
+import { type AgentRequestFromToolCall, decodeToolArguments } from "./tool-arguments.ts";
 
 /** Options for a `AgentToolServer`. */
 interface AgentToolServerOptions {
@@ -249,4 +255,133 @@ function createProgressNotifier({ mcpReq }: ServerContext): ProgressNotifier | u
   if (progressToken === undefined) return undefined;
   return (progress, message) =>
     mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } });
+}
+
+/** Key of the user's answer in the elicitation response. */
+const ELICITATION_ANSWER_KEY = "answer";
+
+/**
+ * Converts an agent's question to an MCP elicitation for the host's user. Returns `undefined` if the question
+ * has no text. If a question contains only data, the model receives the question instead of the user.
+ */
+function convertAgentQuestionToElicitation(
+  { inputRequired }: McpServerSdk,
+  response: SendMessageResponse,
+  agentId: string,
+): InputRequiredResult | undefined {
+  if (!("task" in response) || response.task.status.state !== "TASK_STATE_INPUT_REQUIRED") return undefined;
+  const { id, status } = response.task;
+  const question = stripInvisibleAndTruncateText(getText(status.message?.parts ?? []), 4000);
+  if (question === "") return undefined;
+  return inputRequired({
+    inputRequests: {
+      [ELICITATION_ANSWER_KEY]: inputRequired.elicit({
+        message: formatQuestion(agentId, question),
+        requestedSchema: {
+          type: "object",
+          properties: { [ELICITATION_ANSWER_KEY]: { type: "string", title: "Your answer" } },
+          required: [ELICITATION_ANSWER_KEY],
+        },
+      }),
+    },
+    // The state needs no protection, because the host can name any task of its caller in the tool arguments.
+    requestState: id,
+  });
+}
+
+/**
+ * Converts the user's answer to an elicitation into the next request to the agent. Returns `refused` if the
+ * user declined to answer, and `undefined` if the tool call contains no answer.
+ */
+function parseElicitationAnswer(
+  { inputResponse }: McpServerSdk,
+  { mcpReq }: ServerContext,
+): AgentRequestFromToolCall | "refused" | undefined {
+  const taskId = mcpReq.requestState<string>();
+  const response = inputResponse(mcpReq.inputResponses, ELICITATION_ANSWER_KEY);
+  if (typeof taskId !== "string" || response.kind !== "elicit") return undefined;
+  const text = response.content?.[ELICITATION_ANSWER_KEY];
+  if (response.action !== "accept" || typeof text !== "string") return "refused";
+  return { parts: [{ text }], taskId };
+}
+
+/** Sends a progress notification to the host, and resolves when the notification has been written. */
+type ProgressNotifier = (progress: number, message: string) => Promise<void>;
+
+/**
+ * Maximum number of progress lines that wait for a slow host. If more lines wait, the oldest lines are
+ * dropped.
+ */
+const MAX_PENDING_PROGRESS_LINES = 50;
+/** Maximum length of a progress line in characters. If a progress line is longer, only its end is kept. */
+const MAX_PROGRESS_LINE_LENGTH = 1000;
+
+/**
+ * Reports the agent's status messages and streamed text as the progress of one tool call. The reporter sends
+ * one progress notification at a time, and merges the text chunks that arrive in the meantime. Merging
+ * prevents a flood of notifications to slow hosts, while fast hosts receive every chunk.
+ */
+export class McpProgressReporter {
+  readonly #notify: ProgressNotifier | undefined;
+  readonly #tracker = new ArtifactContentTracker();
+  readonly #pendingLines: { text: string; isChunk: boolean }[] = [];
+  #sentCount = 0;
+  #sending: Promise<void> | undefined;
+
+  /** The argument `notify` is `undefined` if the host did not request progress. */
+  constructor(notify: ProgressNotifier | undefined) {
+    this.#notify = notify;
+  }
+
+  reportEvent(event: StreamResponse): void {
+    if (!this.#notify) return;
+    if ("artifactUpdate" in event) {
+      const { parts, isContinuation } = this.#tracker.addUpdate(event.artifactUpdate);
+      this.#addLine(getText(parts), true, isContinuation);
+    }
+    // The final status is part of the result.
+    else if ("statusUpdate" in event && !isTerminal(event.statusUpdate.status.state))
+      this.#addLine(getText(event.statusUpdate.status.message?.parts ?? []), false);
+  }
+
+  /**
+   * Waits until all progress notifications are sent. MCP forbids progress notifications after the result of a
+   * call.
+   */
+  async waitUntilAllSent(): Promise<void> {
+    while (this.#sending) await this.#sending;
+  }
+
+  #addLine(text: string, isChunk: boolean, isContinuation = false): void {
+    if (text === "") return;
+    const last = this.#pendingLines.at(-1);
+    if (isContinuation && last?.isChunk)
+      last.text = truncateStart(last.text + text, MAX_PROGRESS_LINE_LENGTH);
+    else this.#pendingLines.push({ text: truncateStart(text, MAX_PROGRESS_LINE_LENGTH), isChunk });
+    if (this.#pendingLines.length > MAX_PENDING_PROGRESS_LINES) this.#pendingLines.shift();
+    this.#sending ??= this.#sendLines();
+  }
+
+  async #sendLines(): Promise<void> {
+    try {
+      for (let line = this.#pendingLines.shift(); line; line = this.#pendingLines.shift()) {
+        await this.#notify?.(++this.#sentCount, line.text);
+      }
+    } catch {
+      // The host has disconnected, so the remaining lines are dropped.
+      this.#pendingLines.length = 0;
+    } finally {
+      this.#sending = undefined;
+    }
+  }
+}
+
+/** Runs `work` in the trace of a tool call, which the host sends in `_meta` (SEP-414). */
+function runInTraceOfToolCall<T>(meta: Readonly<Record<string, unknown>> | undefined, work: () => T): T {
+  const { traceparent, tracestate } = meta ?? {};
+  const context =
+    typeof traceparent === "string"
+      ? parseTraceContext(traceparent, typeof tracestate === "string" ? tracestate : undefined)
+      : undefined;
+  return context ? runInTraceScope({ context }, work) : work();
 }

@@ -1,13 +1,13 @@
 import type { Readable, Writable } from "node:stream";
-import { connect, type ConnectOptions, type A2AClient } from "../../client/index.ts";
-import type { Agent, Observer } from "../../engine/index.ts";
+import type { Server as SdkServer } from "@modelcontextprotocol/server";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
+import { type A2AClient, connect, type ConnectOptions } from "../../client/index.ts";
+import type { Agent, Observer } from "../../engine/index.ts";
 import { resolveObserver } from "../../observe/logging/index.ts";
 import { createServer, installNodeTraceScope, type Server, type ServerOptions } from "../../server/index.ts";
-import { McpHttpEndpoint } from "./mcp-http-endpoint.ts";
 import { AgentToolServer } from "./agent-tool-server.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
-import { serveStdio } from "./serve-stdio.ts";
+import { McpHttpEndpoint } from "./mcp-http-endpoint.ts";
 import { TaskSubscriptionEndpoint } from "./tasks/task-subscription-endpoint.ts";
 
 /**
@@ -99,8 +99,6 @@ export interface McpServer {
   close(): Promise<void>;
 }
 
-type McpSdkServer = ReturnType<AgentToolServer["createSdkServer"]>;
-
 /**
  * Creates an MCP server from a record that maps ids to agents. Each skill of an agent becomes a tool whose
  * name starts with the agent's id. Requires the package `@modelcontextprotocol/server`. The function fetches
@@ -141,8 +139,8 @@ export async function createMcpServer(
     taskAfterMs,
     observer,
   });
-  const createSdkServer = (): McpSdkServer => tools.createSdkServer();
-  const stdioServers = new Set<McpSdkServer>();
+  const createSdkServer = (): SdkServer => tools.createSdkServer();
+  const stdioServers = new Set<SdkServer>();
   const taskSubscriptions = new TaskSubscriptionEndpoint(sdk, tools.taskOperations, {
     askUser: askUser !== false,
     onError: (error) => observer.onError?.({ where: "subscriptions/listen", error }),
@@ -165,7 +163,7 @@ export async function createMcpServer(
     },
     refreshTools,
     async serveStdio(streams = {}) {
-      const createStdioServer = (): McpSdkServer => {
+      const createStdioServer = (): SdkServer => {
         const server = createSdkServer();
         stdioServers.add(server);
         return server;
@@ -217,4 +215,29 @@ async function connectAgentClient(
   return connect(`http://localhost/a2a/${id}`, {
     fetch: (input, init) => fetchLocal(new Request(input, init)),
   });
+}
+
+/**
+ * Serves one host of MCP 2026 or 2025 over stdin and stdout, until the host closes stdin or `closeSignal`
+ * aborts.
+ */
+async function serveStdio(
+  createSdkServer: () => SdkServer,
+  {
+    stdin = process.stdin,
+    stdout = process.stdout,
+  }: { readonly stdin?: Readable; readonly stdout?: Writable },
+  closeSignal: AbortSignal,
+): Promise<void> {
+  const sdk = await loadMcpPackage("server", import("@modelcontextprotocol/server/stdio"));
+  const closed = new Promise<void>((resolve) => {
+    for (const event of ["end", "close"] as const) stdin.once(event, () => resolve());
+    stdout.once("close", () => resolve());
+    closeSignal.addEventListener("abort", () => resolve(), { once: true });
+    if (closeSignal.aborted || stdin.readableEnded) resolve();
+  });
+  const transport = new sdk.StdioServerTransport(stdin, stdout);
+  const handle = sdk.serveStdio(createSdkServer, { transport });
+  await closed;
+  await handle.close();
 }

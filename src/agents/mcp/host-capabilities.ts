@@ -1,7 +1,7 @@
 import type { ClientCapabilities, Server, ServerContext } from "@modelcontextprotocol/server";
 import { MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
 
-type McpServerSdk = typeof import("@modelcontextprotocol/server");
+export type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /**
  * Returns whether the host can ask its user a question. MCP 2025 hosts declare support for elicitation once

@@ -1,8 +1,7 @@
 import { basename } from "node:path";
 import type { CallToolResult, Client, Transport } from "@modelcontextprotocol/client";
-import { A2AError } from "../../protocol/index.ts";
-import { createFetchWithTraceHeaders } from "./fetch-with-trace-headers.ts";
-import { createFetchWithinOrigin } from "./fetch-within-origin.ts";
+import { getCurrentTraceScope } from "../../observe/telemetry/index.ts";
+import { A2AError, toTraceHeaders } from "../../protocol/index.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 import { truncateStart } from "./sanitize-text.ts";
 import { MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
@@ -209,4 +208,46 @@ export class McpConnection {
 
 function isSessionExpired(sdk: McpClientSdk, error: unknown): boolean {
   return error instanceof sdk.SdkHttpError && error.status === 404;
+}
+
+/**
+ * Returns a function that fetches with the headers of the current trace. MCP servers read the trace from `_meta`, but
+ * servers in front of them only know the headers.
+ */
+function createFetchWithTraceHeaders(fetchFunction: FetchFunction): FetchFunction {
+  return (url, init) => {
+    const scope = getCurrentTraceScope();
+    if (!scope) return fetchFunction(url, init);
+    const headers = new Headers(init?.headers);
+    if (!headers.has("traceparent"))
+      for (const [name, value] of Object.entries(toTraceHeaders(scope.context))) headers.set(name, value);
+    return fetchFunction(url, { ...init, headers });
+  };
+}
+
+type FetchFunction = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+const MAX_REDIRECTS = 5;
+
+/**
+ * Returns a `fetch` function that follows redirects only within one origin, for example from `/mcp` to `/mcp/`. The
+ * built-in `fetch` would also send the body and headers such as `x-api-key` to the other origin.
+ */
+function createFetchWithinOrigin(fetchFunction: FetchFunction): FetchFunction {
+  return async (url, init) => {
+    let target = new URL(url);
+    for (let redirects = 0; ; redirects++) {
+      const response = await fetchFunction(target, { ...init, redirect: "manual" });
+      // After other redirects, `fetch` would replace POST by GET, which no MCP server expects.
+      const location = [307, 308].includes(response.status) ? response.headers.get("location") : null;
+      if (location === null) return response;
+      await response.body?.cancel();
+      const next = URL.parse(location, target.href);
+      if (next?.origin !== target.origin || redirects === MAX_REDIRECTS) {
+        const message = `The MCP server at ${target.origin} redirects to ${(next?.origin ?? location).slice(0, 200)}. Use that URL if you trust it.`;
+        throw new A2AError("INVALID_AGENT_RESPONSE", message);
+      }
+      target = next;
+    }
+  };
 }

@@ -1,17 +1,16 @@
+import type { CallToolResult, Client } from "@modelcontextprotocol/client";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { AgentEvent, Run } from "../../engine/index.ts";
-import type { JsonObject } from "../../protocol/index.ts";
-import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
-import { type McpToolResult, decodeCallToolResult } from "./mcp-tool-result.ts";
-import { callToolInSpan } from "./call-tool-in-span.ts";
-import { performReportedToolCall } from "./report-tool-call.ts";
-import { callToolUntilAborted } from "./tasks/call-tool-until-aborted.ts";
-import { answerMcpTask, followMcpTask } from "./tasks/mcp-task-follower.ts";
 import {
-  createMcpTaskRecord,
-  findRecordedMcpTask,
-  markRecordedMcpTaskAsEnded,
-} from "./tasks/recorded-mcp-task.ts";
+  buildMcpToolCallAttributes,
+  getCurrentTraceScope,
+  getTracer,
+} from "../../observe/telemetry/index.ts";
+import { type JsonObject, type Task, toTraceHeaders, type TraceHeaders } from "../../protocol/index.ts";
+import { McpConnection, type McpServerAddress } from "./mcp-connection.ts";
+import { decodeCallToolResult, type McpToolResult } from "./mcp-tool-result.ts";
+import { answerMcpTask, cancelMcpTask, followMcpTask } from "./tasks/mcp-task-follower.ts";
+import { MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
 import { findTaskHandle } from "./tasks/task-handle-result.ts";
 
 /** Options of `createMcpToolClient`, with the address of the MCP server and a timeout. */
@@ -290,4 +289,165 @@ function formatToolProgress(name: string, { progress, total, message }: McpToolP
 function mayContinueElsewhere({ signal, cancelMetadata }: Pick<Run, "signal" | "cancelMetadata">): boolean {
   const isTimeLimit = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
   return signal.aborted && cancelMetadata === undefined && !isTimeLimit;
+}
+
+/** Members of a tool call that carry the trace. The keys in `_meta` have no prefix (SEP-414). */
+interface TraceMeta {
+  readonly _meta?: TraceHeaders & Record<string, unknown>;
+}
+
+/**
+ * Calls a tool in a span, and passes the trace to `callTool`. Outside of agents, and without OpenTelemetry, the call has
+ * no trace.
+ */
+async function callToolInSpan(
+  tool: string,
+  callTool: (traceMeta: TraceMeta) => Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  const tracer = getTracer();
+  if (!tracer.records && !getCurrentTraceScope()) return await callTool({});
+  const span = tracer.startSpan({
+    name: `tools/call ${tool}`,
+    kind: "client",
+    attributes: () => buildMcpToolCallAttributes(tool),
+  });
+  try {
+    const result = await span.run(() =>
+      span.runRequest(() => callTool({ _meta: { ...toTraceHeaders(span.context) } })),
+    );
+    span.end(result.isError ? { type: "tool_error" } : undefined);
+    return result;
+  } catch (error) {
+    span.end({ type: error instanceof Error ? error.name : "_OTHER" });
+    throw error;
+  }
+}
+
+/** A tool call that begins. */
+interface ReportedToolCall {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  /** Returns the name of the MCP server, which is known after the connection. */
+  readonly getServerName: () => string;
+  /** Reports to the server of the running agent. Default: the reporter of the running agent. */
+  readonly reportCall?: Run["reportCall"];
+}
+
+/**
+ * Performs a tool call, and reports it to the server of the running agent, for its traffic record. Outside of agents,
+ * and without a record, the call is not reported.
+ */
+async function performReportedToolCall(
+  { tool, arguments: args, getServerName, reportCall }: ReportedToolCall,
+  perform: () => Promise<McpToolResult>,
+): Promise<McpToolResult> {
+  const report = reportCall ?? getCurrentTraceScope()?.task?.reportToolCall;
+  if (!report) return await perform();
+  const startMs = performance.now();
+  const reportOutcome = (outcome: Pick<Parameters<typeof report>[0], "result" | "error">): void =>
+    report({
+      kind: "tool",
+      tool,
+      server: getServerName(),
+      arguments: args,
+      durationMs: performance.now() - startMs,
+      ...outcome,
+    });
+  try {
+    const result = await perform();
+    const { data, text, isError } = result;
+    reportOutcome(isError ? { error: text } : { result: data ?? text });
+    return result;
+  } catch (error) {
+    reportOutcome({ error: error instanceof Error ? error.message : String(error) });
+    throw error;
+  }
+}
+
+/**
+ * Prefix of the metadata keys in an A2A task that store the ids of unfinished MCP tasks, with one key per
+ * tool.
+ */
+const METADATA_KEY_PREFIX = "colloquy:mcpTask:";
+
+/**
+ * Creates an event that records the id of a tool's MCP task. The id `null` records that the MCP task has
+ * ended.
+ */
+function createMcpTaskRecord(toolName: string, taskId: string | null): AgentEvent {
+  return {
+    status: { state: "TASK_STATE_WORKING" },
+    metadata: { [METADATA_KEY_PREFIX + toolName]: taskId },
+  };
+}
+
+/**
+ * Names of the tools whose recorded MCP task has ended during a turn. The key is the turn's copy of the A2A
+ * task, which does not change when the turn records the end.
+ */
+const toolsWithEndedTask = new WeakMap<Pick<Task, "metadata">, Set<string>>();
+
+/** Marks the MCP task that `task` records for a tool as ended. */
+function markRecordedMcpTaskAsEnded(task: Pick<Task, "metadata">, toolName: string): void {
+  toolsWithEndedTask.set(task, (toolsWithEndedTask.get(task) ?? new Set()).add(toolName));
+}
+
+/** Returns the id of a tool's unfinished MCP task, if the A2A task has recorded an id. */
+function findRecordedMcpTask(task: Pick<Task, "metadata">, toolName: string): string | undefined {
+  const taskId = task.metadata?.[METADATA_KEY_PREFIX + toolName];
+  return typeof taskId === "string" && !toolsWithEndedTask.get(task)?.has(toolName) ? taskId : undefined;
+}
+
+/**
+ * Time in milliseconds that an aborted tool call waits for the id of an MCP task. If the client closed the
+ * request immediately, a new MCP task could continue although no client knows its id.
+ */
+const ABORTED_CALL_GRACE_MS = 3000;
+
+/**
+ * Calls a tool. If `signal` aborts, the function rejects immediately with the abort reason, and aborts the
+ * request. If the server supports MCP Tasks, the function first waits in the background for the id of the MCP
+ * task. If `shouldCancel` returns `true`, the function then cancels the MCP task.
+ */
+async function callToolUntilAborted(
+  connection: McpConnection,
+  signal: AbortSignal | undefined,
+  shouldCancel: () => boolean,
+  callTool: (client: Client, signal: AbortSignal) => Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  signal?.throwIfAborted();
+  const requestController = new AbortController();
+  let supportsTasks = false;
+  const request = connection.withClient(requestController.signal, (client) => {
+    supportsTasks = client.getServerCapabilities()?.extensions?.[MCP_TASKS_EXTENSION] !== undefined;
+    return callTool(client, requestController.signal);
+  });
+  if (!signal) return request;
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => {
+    aborted.reject(signal.reason as Error);
+    const abortRequest = (): void => requestController.abort(signal.reason);
+    if (!supportsTasks) return abortRequest();
+    const timer = setTimeout(abortRequest, ABORTED_CALL_GRACE_MS);
+    cancelCreatedTask(connection, request, shouldCancel).then(
+      () => clearTimeout(timer),
+      () => clearTimeout(timer),
+    );
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([request, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Cancels the MCP task in the response to a tool call, if the response contains an MCP task. */
+async function cancelCreatedTask(
+  connection: McpConnection,
+  response: Promise<CallToolResult>,
+  shouldCancel: () => boolean,
+): Promise<void> {
+  const task = findTaskHandle(await response);
+  if (task && shouldCancel()) await cancelMcpTask(connection, task.taskId);
 }

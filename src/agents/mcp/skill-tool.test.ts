@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import type { AgentCard } from "../../protocol/index.ts";
 import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
-import { type ToolDefinition, createSkillTools } from "./skill-tool.ts";
-import { createSkillToolName } from "./skill-tool-name.ts";
+import { createSkillToolName, createSkillTools, type ToolDefinition } from "./skill-tool.ts";
 
 const createCard = (skills: AgentCard["skills"], about: Partial<AgentCard> = {}): AgentCard => ({
   name: "Weather",

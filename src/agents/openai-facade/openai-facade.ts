@@ -1,22 +1,25 @@
-import type { Observer } from "../../engine/index.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
+import type { Observer } from "../../engine/index.ts";
 import { resolveObserver } from "../../observe/logging/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import type { MountedHandler, CallerAgentAccess } from "../../server/index.ts";
-import { encodeSseFrame, EVENT_STREAM_HEADERS, SSE_HEARTBEAT } from "../../wire/index.ts";
-import { AnswerAccumulator, UnsuccessfulTaskError } from "./answer-accumulator.ts";
-import { createA2AErrorResponse, toChatError, type ChatError } from "./chat-error.ts";
-import { decodeChatRequest } from "./chat-request.ts";
+import type { CallerAgentAccess, MountedHandler } from "../../server/index.ts";
 import {
-  createStaticAgentDirectory,
-  createServerAgentDirectory,
+  encodeSseFrame,
+  EVENT_STREAM_HEADERS,
+  getHttpAndGrpcErrorStatus,
+  SSE_HEARTBEAT,
+} from "../../wire/index.ts";
+import {
   type AgentDirectory,
   type CallerWithAgents,
+  createServerAgentDirectory,
+  createStaticAgentDirectory,
 } from "./agent-directory.ts";
+import { AnswerAccumulator, UnsuccessfulTaskError } from "./answer-accumulator.ts";
+import { decodeChatRequest } from "./chat-request.ts";
 import { CompletionEncoder } from "./completion-encoder.ts";
-import { readRequestBodyText } from "./read-request-body-text.ts";
-import { sendChatAndStreamAnswerText } from "./send-chat-and-stream-answer-text.ts";
 import { ConversationIndex } from "./conversation-index.ts";
+import { sendChatAndStreamAnswerText } from "./send-chat-and-stream-answer-text.ts";
 
 /** Options for `createOpenAiFacade`. */
 export interface OpenAiFacadeOptions {
@@ -248,4 +251,72 @@ function createErrorResponse(error: A2AError | UnsuccessfulTaskError): Response 
 function toErrorBody(error: A2AError | UnsuccessfulTaskError): ChatError {
   if (error instanceof A2AError) return toChatError(error);
   return { message: error.message, type: "server_error", param: null, code: error.code };
+}
+
+/** An error in the format of OpenAI's API. */
+interface ChatError {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string;
+}
+
+/** OpenAI's error type for each HTTP status; 4xx statuses without an entry are request errors. */
+const ERROR_TYPES_BY_HTTP_STATUS: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  403: "permission_error",
+  429: "rate_limit_error",
+};
+
+const toChatErrorCodeFromA2AReason = (reason: string): string =>
+  reason === "UNAUTHENTICATED" ? "invalid_api_key" : reason.toLowerCase();
+
+/** Converts an A2A error into an OpenAI error. */
+function toChatError({ reason, message, violations }: A2AError): ChatError {
+  const { http } = getHttpAndGrpcErrorStatus(reason, "1.0.1");
+  const type = ERROR_TYPES_BY_HTTP_STATUS[http] ?? (http >= 500 ? "server_error" : "invalid_request_error");
+  return { message, type, param: violations[0]?.field ?? null, code: toChatErrorCodeFromA2AReason(reason) };
+}
+
+/**
+ * Creates an error response. OpenAI clients by default retry requests that fail with status 409, 429, or 5xx.
+ * The header `x-should-retry` prevents a retry unless the request had no effect.
+ */
+function createA2AErrorResponse(error: A2AError): Response {
+  const { http } = getHttpAndGrpcErrorStatus(error.reason, "1.0.1");
+  const headers = new Headers({ "content-type": "application/json" });
+  headers.set("x-should-retry", `${http === 429 || http === 503}`);
+  if (http === 401) headers.set("www-authenticate", "Bearer");
+  if (error.retryAfter !== undefined) headers.set("retry-after", `${Math.ceil(error.retryAfter)}`);
+  return new Response(JSON.stringify({ error: toChatError(error) }), { status: http, headers });
+}
+
+/** Reads the body of a request as text, and rejects if the body exceeds the limit. */
+async function readRequestBodyText(request: Request, maxBytes: number): Promise<string> {
+  // Browsers send this content type to other origins only after a preflight request, so a foreign page cannot
+  // send a request without permission.
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? ""))
+    throw new A2AError("CONTENT_TYPE_NOT_SUPPORTED", `Send "Content-Type: application/json".`);
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let size = 0;
+  try {
+    for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > maxBytes) break;
+      text += decoder.decode(chunk, { stream: true });
+    }
+    if (size <= maxBytes) return text + decoder.decode();
+  } catch (cause) {
+    // The server refuses bodies that exceed the caller's share.
+    if (cause instanceof A2AError) throw cause;
+    throw new A2AError("PARSE_ERROR", "The body could not be read as UTF-8.", { cause });
+  }
+  throw createBodyTooLargeError(maxBytes);
+}
+
+function createBodyTooLargeError(maxBytes: number): A2AError {
+  const limit = maxBytes.toLocaleString("en");
+  return new A2AError("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes. Send files by URL.`);
 }

@@ -1,14 +1,14 @@
-import { A2AError } from "../../protocol/index.ts";
-import type { AuthorizeFunction, ClientAuthOptions } from "./client-auth.ts";
-import { createTokenFetcher } from "./oauth-token-fetcher.ts";
+import { A2AError, type AgentCard } from "../../protocol/index.ts";
+import { untilAborted } from "../http/deadline.ts";
 import {
   type AgentCardSecurity,
   formatRequirements,
-  type SchemeAuthStep,
-  planAuthentication,
   listAuthRequirements,
+  planAuthentication,
+  type SchemeAuthStep,
 } from "./auth-plan.ts";
-import { TokenSource } from "./token-source.ts";
+import type { AuthorizeFunction, ClientAuthOptions } from "./client-auth.ts";
+import type { AccessToken } from "./oauth-requests.ts";
 
 /** The headers and query parameters that authenticate one request. */
 export interface Authorization {
@@ -126,7 +126,16 @@ function createOAuthAuthorizer(
   step: Extract<SchemeAuthStep, { kind: "token" }>,
   options: AuthorizerOptions,
 ): SchemeAuthorizer {
-  const source = new TokenSource(createTokenFetcher({ ...step, ...options }), options.monotonicNow);
+  let pendingFetcher: Promise<() => Promise<AccessToken>> | undefined;
+  const source = new TokenSource(async () => {
+    // Most clients have no OAuth client, so the code for it is loaded when it is used.
+    pendingFetcher ??= import("./oauth-requests.ts").then(({ createTokenFetcher }) =>
+      createTokenFetcher({ ...step, ...options }),
+    );
+    return await (
+      await pendingFetcher
+    )();
+  }, options.monotonicNow);
   return {
     apply: async ({ headers }, signal) => setBearerHeader(headers, await source.getToken(signal)),
     invalidate({ headers }) {
@@ -139,3 +148,79 @@ function createOAuthAuthorizer(
 function setBearerHeader(headers: Record<string, string>, token: string): void {
   headers["authorization"] = `Bearer ${token}`;
 }
+
+/** Caches an access token until the token expires. Concurrent callers share one request for a new token. */
+export class TokenSource {
+  readonly #fetchToken: () => Promise<AccessToken>;
+  readonly #monotonicNow: () => number;
+  #token: AccessToken | undefined;
+  #pending: Promise<AccessToken> | undefined;
+
+  constructor(fetchToken: () => Promise<AccessToken>, monotonicNow: () => number) {
+    this.#fetchToken = fetchToken;
+    this.#monotonicNow = monotonicNow;
+  }
+
+  /**
+   * Returns a valid access token. If the signal of a caller aborts, only that caller stops waiting. The token
+   * request continues, because other callers may be waiting for the token.
+   */
+  async getToken(signal: AbortSignal | undefined): Promise<string> {
+    const { value, expiresAt = Infinity } = this.#token ?? { value: "", expiresAt: 0 };
+    if (this.#monotonicNow() < expiresAt) return value;
+    this.#pending ??= this.#renew();
+    return (await untilAborted(this.#pending, signal)).value;
+  }
+
+  /**
+   * Discards an access token that the agent has rejected, unless the cache already contains a newer token.
+   */
+  invalidate(token: string | undefined): void {
+    if (this.#token?.value === token) this.#token = undefined;
+  }
+
+  async #renew(): Promise<AccessToken> {
+    try {
+      this.#token = await this.#fetchToken();
+      return this.#token;
+    } finally {
+      this.#pending = undefined;
+    }
+  }
+}
+
+/**
+ * Creates an authorizer for agent card requests. The security schemes are unknown until the agent card
+ * arrives. The authorizer sends the first request without credentials. After a response with status 401, the
+ * authorizer sends the credentials in standard headers. Credentials are sent only to the origin that the user
+ * of the client configured.
+ *
+ * Returns `undefined` if an OAuth client is the only credential, because only the agent card declares the
+ * token endpoint.
+ */
+export function createChallengeAuthorizer(
+  options: Omit<AuthorizerOptions, "secretOrigins">,
+): Authorizer | undefined {
+  const { auth } = options;
+  const hasFallback =
+    typeof auth === "function" ||
+    [auth.apiKey, auth.bearer, auth.basic].some((credential) => credential !== undefined);
+  if (!hasFallback) return undefined;
+  const authorizer = createAuthorizer(STAND_IN_FOR_UNKNOWN_AGENT_CARD, {
+    ...options,
+    // This authorizer requests no tokens.
+    secretOrigins: [],
+  });
+  let wasChallenged = false;
+  return {
+    authorize: async (signal) => (wasChallenged ? await authorizer.authorize(signal) : { headers: {} }),
+    invalidate(authorization) {
+      if (wasChallenged) return authorizer.invalidate(authorization);
+      wasChallenged = true;
+      return true;
+    },
+  };
+}
+
+/** Empty security declarations, which the client uses until it has the agent card. */
+const STAND_IN_FOR_UNKNOWN_AGENT_CARD: Pick<AgentCard, "name"> = { name: "the card" };

@@ -1,5 +1,4 @@
 import { A2AError } from "../../protocol/index.ts";
-import { untilAborted } from "./abortable-waits.ts";
 
 /** The largest delay of `setTimeout` in milliseconds. A longer delay would expire immediately. */
 export const MAX_TIMER_MS = 2_147_483_647;
@@ -50,4 +49,29 @@ export function createTimeoutError(subject: string, timeoutMs: number, advice: s
 /** Creates the error for a stream or a request for a stream that has been silent for too long. */
 export function createStreamIdleError(origin: string, idleTimeoutMs: number): A2AError {
   return createTimeoutError(`${origin} sent nothing`, idleTimeoutMs, "Raise timeouts.streamIdleMs");
+}
+
+/**
+ * Settles like the given promise, but rejects with the signal's reason if the signal aborts first. The work
+ * behind the promise continues after an abort.
+ */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+/** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as the signal aborts. */
+export async function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await untilAborted(promise, signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,6 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { untilAborted } from "./abortable-waits.ts";
-import { createStreamIdleError, MAX_TIMER_MS } from "./deadline.ts";
+import { createStreamIdleError, MAX_TIMER_MS, untilAborted } from "./deadline.ts";
 
 /**
  * Calls `fetch` without following redirects, because credentials belong to one origin. Rejects with

@@ -1,5 +1,5 @@
 import { type RetryOptions } from "./retry.ts";
-import { delay } from "../http/abortable-waits.ts";
+import { delay } from "../http/deadline.ts";
 import type { Transport } from "../transport/transport.ts";
 
 const CLOSE_DELAY_AFTER_FINAL_EVENT_MS = 1_000;

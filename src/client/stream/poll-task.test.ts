@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { A2AError, type Task, type TaskState } from "../../protocol/index.ts";
-import { pollTask } from "./poll-task.ts";
+import { pollTask } from "../create-a2a-client.ts";
 
 const createTask = (state: TaskState): Task => ({ id: "T", contextId: "C", status: { state } });
 const working = createTask("TASK_STATE_WORKING");

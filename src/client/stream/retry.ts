@@ -1,6 +1,5 @@
-import { delay } from "../http/abortable-waits.ts";
+import { delay, isTimeoutError } from "../http/deadline.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { isTimeoutError } from "../http/deadline.ts";
 
 /** Retry policy for streams that lose their connection, and for failed read requests. */
 export interface RetryOptions {

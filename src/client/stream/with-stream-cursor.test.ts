@@ -9,7 +9,7 @@ import { connect } from "../index.ts";
 import { scriptedAgent } from "../scripted-agent.fixture.ts";
 import type { ReceivedStreamEvent, StreamCallOptions, Transport } from "../transport/transport.ts";
 import { openResumableStream } from "./resumable-stream.ts";
-import { withStreamCursor } from "./with-stream-cursor.ts";
+import { withStreamCursor } from "../negotiated-extensions.ts";
 
 const IDS = { taskId: "t", contextId: "c" };
 

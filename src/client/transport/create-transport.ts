@@ -1,9 +1,7 @@
 import type { AgentInterface } from "../../protocol/index.ts";
 import { withPeerLeniency } from "./dialect.ts";
-import type { TransportOptions } from "./transport.ts";
-import { JsonRpcTransport } from "./json-rpc-transport.ts";
-import { RestTransport } from "./rest-transport.ts";
-import type { GrpcTransportFactory, Transport } from "./transport.ts";
+import { JsonRpcTransport, RestTransport } from "./http-transport.ts";
+import type { GrpcTransportFactory, Transport, TransportOptions } from "./transport.ts";
 import * as v1 from "./v1-dialect.ts";
 
 /** The protocol bindings that this client supports. */

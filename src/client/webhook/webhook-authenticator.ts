@@ -1,16 +1,15 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
+import type { AuthenticationInfo } from "../../protocol/index.ts";
 import {
-  createStaticKeyResolver,
-  KeysUnavailableError,
-  VerificationError,
   createJwksKeyResolver,
-  verifyJwt,
+  createStaticKeyResolver,
   type FetchKeysOptions,
   type JSONWebKeySet,
   type JWK,
+  KeysUnavailableError,
+  VerificationError,
+  verifyJwt,
 } from "../../wire/keys/index.ts";
-import type { AuthenticationInfo } from "../../protocol/index.ts";
-import { NotificationRejectedError } from "./notification-rejected-error.ts";
 
 /** Options for authenticating webhook notifications. A notification must pass every configured check. */
 export interface WebhookAuthOptions {
@@ -182,4 +181,18 @@ async function computeSha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array
 
 function encodeHex(bytes: Uint8Array = new Uint8Array()): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * The reason why a webhook notification was rejected. `message` is only for the server's log, because the
+ * sender of the notification receives only `status`.
+ */
+export class NotificationRejectedError extends Error {
+  override readonly name: string = "NotificationRejectedError";
+  readonly status: number;
+
+  constructor(status: number, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.status = status;
+  }
 }

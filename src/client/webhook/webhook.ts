@@ -8,8 +8,11 @@ import {
 } from "../../protocol/index.ts";
 import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
-import { NotificationRejectedError } from "./notification-rejected-error.ts";
-import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-authenticator.ts";
+import {
+  createWebhookAuthenticator,
+  NotificationRejectedError,
+  type WebhookAuthOptions,
+} from "./webhook-authenticator.ts";
 
 /** Options for `createWebhook`. */
 export interface WebhookOptions extends WebhookAuthOptions {

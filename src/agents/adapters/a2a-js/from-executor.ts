@@ -1,6 +1,11 @@
-import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { AgentCard } from "@a2a-js/sdk";
-import type { AgentExecutionEvent, AgentExecutor } from "@a2a-js/sdk/server";
+import {
+  type AgentExecutionEvent,
+  type AgentExecutor,
+  DefaultExecutionEventBus,
+  type RequestContext,
+} from "@a2a-js/sdk/server";
+import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { Agent, AgentEvent, Run, TurnPolicy } from "../../../engine/index.ts";
 import {
   A2AError,
@@ -11,17 +16,15 @@ import {
   type TaskStatus,
 } from "../../../protocol/index.ts";
 import { isFirstTurnInTask } from "../conversation-store.ts";
-import { registerRunOfRequest } from "./run-of-request.ts";
-import { QueuedEventBus } from "./queued-event-bus.ts";
 import {
   assertSdkVersion1,
   fromSdkArtifactUpdate,
   fromSdkMessage,
   fromSdkStatusUpdate,
   fromSdkTask,
+  omitEngineSetMessageFields,
   toAgentDescription,
   toRequestContext,
-  omitEngineSetMessageFields,
 } from "./sdk-model.ts";
 
 /**
@@ -203,4 +206,94 @@ class ExecutorEventConverter {
       `The executor published an event of task ${JSON.stringify(taskId)} during task ${this.#run.taskId}. Use requestContext.taskId in each event.`,
     );
   }
+}
+
+/**
+ * Maximum number of queued events. The queue needs a limit because `publish` does not wait for the reader.
+ */
+const MAX_QUEUED_EVENTS = 10_000;
+
+/**
+ * An SDK event bus with a queue for one reader. `removeAllListeners` does not detach the reader of the queue.
+ * After `finished()` or `close()`, the reader receives the remaining queued events and then ends.
+ */
+class QueuedEventBus extends DefaultExecutionEventBus {
+  readonly #queue: AgentExecutionEvent[] = [];
+  #closed = false;
+  #failure: { readonly error: unknown } | undefined;
+  #wakeReader: (() => void) | undefined;
+
+  override publish(event: AgentExecutionEvent): void {
+    if (!this.#closed) {
+      if (this.#queue.length >= MAX_QUEUED_EVENTS) this.close({ error: createQueueFullError() });
+      else this.#queue.push(event);
+      this.#wakeReader?.();
+    }
+    super.publish(event);
+  }
+
+  override finished(): void {
+    this.close();
+    super.finished();
+  }
+
+  /**
+   * Stops accepting events. If `close` receives an error, the reader throws that error after the queued
+   * events.
+   */
+  close(failure?: { readonly error: unknown }): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#failure = failure;
+    this.#wakeReader?.();
+  }
+
+  /** True if `next` can return an event without waiting. */
+  get hasQueuedEvents(): boolean {
+    return this.#queue.length > 0;
+  }
+
+  /**
+   * Returns the next event. After the last event, returns `undefined` or throws the error that was passed to
+   * `close`.
+   */
+  async next(): Promise<AgentExecutionEvent | undefined> {
+    for (;;) {
+      const event = this.#queue.shift();
+      if (event) return event;
+      if (this.#failure) throw this.#failure.error;
+      if (this.#closed) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wakeReader = resolve;
+      });
+      this.#wakeReader = undefined;
+    }
+  }
+}
+
+function createQueueFullError(): A2AError {
+  return new A2AError(
+    "INTERNAL",
+    `The agent published more than ${MAX_QUEUED_EVENTS} events at once. Wait between events, or publish larger chunks.`,
+  );
+}
+
+const runsByRequest = new WeakMap<RequestContext, Run>();
+
+/** Registers the run that executes a request, and returns the request. */
+function registerRunOfRequest(request: RequestContext, run: Run): RequestContext {
+  runsByRequest.set(request, run);
+  return request;
+}
+
+/**
+ * Returns the run that executes the request of an executor, for example for `once` and `sleep`. Throws an error if the
+ * request comes from another server than Colloquy.
+ */
+export function getRunOfRequest(request: RequestContext): Run {
+  const run = runsByRequest.get(request);
+  if (run) return run;
+  throw new TypeError(
+    "No run of Colloquy executes this request. Pass the RequestContext that `execute` received, and serve the executor with fromExecutor.",
+  );
 }

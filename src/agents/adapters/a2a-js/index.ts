@@ -3,6 +3,4 @@
  * the Colloquy engine. The executor receives the SDK's request context and an SDK event bus. Install the
  * package `@a2a-js/sdk` (1.x) yourself.
  */
-export type { ExecutorOptions } from "./from-executor.ts";
-export { fromExecutor } from "./from-executor.ts";
-export { getRunOfRequest } from "./run-of-request.ts";
+export { type ExecutorOptions, fromExecutor, getRunOfRequest } from "./from-executor.ts";

@@ -1,21 +1,38 @@
+import type {
+  LanguageModelUsage,
+  ModelMessage,
+  TextStreamPart,
+  ToolApprovalRequest,
+  ToolApprovalResponse,
+  ToolCallPart,
+  ToolModelMessage,
+  ToolSet,
+} from "ai";
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import type { Agent, AgentDescription, TurnPolicy } from "../../../engine/index.ts";
-import { data, file, fromBase64, type JsonObject, text } from "../../../protocol/index.ts";
 import {
-  type ConversationStore,
+  data,
+  file,
+  fromBase64,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  text,
+} from "../../../protocol/index.ts";
+import { createUniqueArtifactId } from "../agent-event-iterator.ts";
+import { type AgentYield, chunk, failed, inputRequired, status } from "../agent-yield.ts";
+import { decodeApprovalDecisions } from "../approval-decisions.ts";
+import { CallTracker, type ReportCall } from "../call-tracker.ts";
+import {
   buildConversationFromTask,
-  isFirstTurnInTask,
+  type ConversationStore,
+  createMemoryConversationStore,
   formatPendingTaskRefusalReason,
   getConversationKey,
-  createMemoryConversationStore,
+  isFirstTurnInTask,
 } from "../conversation-store.ts";
 import { ADAPTER_OPTION_NAMES, createAdapterAgent, type Turn } from "../generator-agent.ts";
-import { chunk, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
-import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJsonValue } from "../to-json-value.ts";
-import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
-import { reportAiSdkCalls } from "./report-ai-sdk-calls.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
 /** The options that the adapter passes to the AI SDK in each turn. */
@@ -197,4 +214,118 @@ function toUsageMetadata(usage: LanguageModelUsage): JsonObject {
     totalTokens: totalTokens ?? null,
     ...(cacheReadTokens !== undefined && { cachedInputTokens: cacheReadTokens }),
   };
+}
+
+/** Returns the approval requests of a conversation that the user has not yet answered. */
+function listPendingApprovals(messages: readonly ModelMessage[]): ToolApprovalRequest[] {
+  const requests: ToolApprovalRequest[] = [];
+  const answeredIds = new Set<string>();
+  for (const { role, content } of messages) {
+    if (typeof content === "string") continue;
+    for (const part of content) {
+      if (role === "assistant" && part.type === "tool-approval-request" && !part.isAutomatic)
+        requests.push(part);
+      if (role === "tool" && part.type === "tool-approval-response") answeredIds.add(part.approvalId);
+    }
+  }
+  return requests.filter(({ approvalId }) => !answeredIds.has(approvalId));
+}
+
+/** Converts the user's answer into approval responses. */
+function toApprovalResponses(
+  pendingApprovals: readonly ToolApprovalRequest[],
+  message: Message,
+): ToolModelMessage {
+  const findDecision = decodeApprovalDecisions(message);
+  const content = pendingApprovals.map(({ approvalId }): ToolApprovalResponse => {
+    const { approved, reason } = findDecision(approvalId);
+    const response = { type: "tool-approval-response", approvalId, approved } as const;
+    return reason === undefined ? response : { ...response, reason };
+  });
+  return { role: "tool", content };
+}
+
+/** Returns a denial for each pending approval request of a canceled task. */
+function createDeniedApprovals(
+  pendingApprovals: readonly ToolApprovalRequest[],
+  messages: readonly ModelMessage[],
+): ToolModelMessage {
+  const reason = "The user canceled the task.";
+  const toolNames = new Map(
+    messages.flatMap(listToolCallsInMessage).map(({ toolCallId, toolName }) => [toolCallId, toolName]),
+  );
+  const content = pendingApprovals.flatMap(({ approvalId, toolCallId }): ToolModelMessage["content"] => [
+    { type: "tool-approval-response", approvalId, approved: false, reason },
+    {
+      type: "tool-result",
+      toolCallId,
+      toolName: toolNames.get(toolCallId) ?? "",
+      output: { type: "execution-denied", reason },
+    },
+  ]);
+  return { role: "tool", content };
+}
+
+function listToolCallsInMessage({ role, content }: ModelMessage): ToolCallPart[] {
+  if (role !== "assistant" || typeof content === "string") return [];
+  return content.filter((part) => part.type === "tool-call");
+}
+
+/**
+ * Passes on the parts of a stream, and reports its model calls and tool calls to the run. The prompt of the first call
+ * is the conversation. The prompts of later calls also contain the replies and tool results that precede them.
+ */
+async function* reportAiSdkCalls(
+  parts: AsyncIterable<TextStreamPart<ToolSet>>,
+  reportCall: ReportCall,
+  messages: readonly ModelMessage[],
+): AsyncGenerator<TextStreamPart<ToolSet>, void, undefined> {
+  const conversation: JsonValue[] = messages.map((message) => toJsonValue(message));
+  const calls = new CallTracker(reportCall);
+  let reply: JsonValue[] = [];
+  let text = "";
+  for await (const part of parts) {
+    if (part.type === "start-step") {
+      calls.startModel({ model: "unknown", prompt: [...conversation] });
+      [reply, text] = [[], ""];
+    } else if (part.type === "text-delta") text += part.text;
+    else if (part.type === "tool-call") {
+      const input = toJsonValue(part.input);
+      calls.startTool(part.toolCallId, { tool: part.toolName, arguments: input });
+      reply.push({ tool: part.toolName, input });
+    } else if (part.type === "tool-result" && part.preliminary !== true) {
+      const result = toJsonValue(part.output);
+      endTool(part, { result });
+      conversation.push({ role: "tool", tool: part.toolName, result });
+    } else if (part.type === "tool-error") endTool(part, { error: String(part.error) });
+    else if (part.type === "finish-step") {
+      if (text !== "") reply.unshift({ text });
+      calls.endModel(
+        {
+          model: part.response.modelId,
+          reply,
+          finishReason: part.finishReason,
+          inputTokens: part.usage.inputTokens,
+          // Models of earlier versions of the AI SDK have no details.
+          cachedInputTokens: (part.usage as Partial<typeof part.usage>).inputTokenDetails?.cacheReadTokens,
+          outputTokens: part.usage.outputTokens,
+        },
+        // The step also contains the calls of tools.
+        { durationMs: part.performance?.responseTimeMs },
+      );
+      conversation.push({ role: "assistant", content: reply });
+    }
+    yield part;
+  }
+
+  function endTool(
+    {
+      toolCallId,
+      toolName,
+      input,
+    }: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown },
+    outcome: { readonly result?: JsonValue; readonly error?: string },
+  ): void {
+    calls.endTool(toolCallId, outcome, { tool: toolName, arguments: toJsonValue(input) });
+  }
 }

@@ -1,23 +1,23 @@
-import { defineOptionNames } from "../../../base/usage-checks/index.ts";
+import { createHash } from "node:crypto";
 import { LruCache } from "../../../base/data-structures/index.ts";
+import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import type { Agent, AgentDescription, TurnPolicy } from "../../../engine/index.ts";
-import type { JsonObject } from "../../../protocol/index.ts";
+import type { JsonObject, Message, Part } from "../../../protocol/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import { type AgentYield, failed } from "../agent-yield.ts";
+import { createChildEnvironment } from "../command-environment.ts";
 import {
+  type ConversationKey,
   formatPendingTaskRefusalReason,
   getConversationKey,
   isFirstTurnInTask,
 } from "../conversation-store.ts";
-import { createChildEnvironment } from "../command-environment.ts";
 import {
   ADAPTER_OPTION_NAMES,
   createAdapterAgent,
   type GeneratorOptions,
   type Turn,
 } from "../generator-agent.ts";
-import { isClaudeVariable } from "./is-claude-variable.ts";
-import { createSessionId, type SessionOptions, streamSession } from "./session.ts";
 import { ClaudeMessageConverter, decodeClaudeResult } from "./sdk-message.ts";
 import {
   type ClaudeQueryOptions,
@@ -27,7 +27,6 @@ import {
   findDeferredCallId,
   USER_QUESTION_TOOL,
 } from "./tool-permission.ts";
-import { toClaudeUserMessage } from "./user-message.ts";
 
 /** The `query` function of the Claude Agent SDK. The type `O` is the type of its options. */
 export type ClaudeQuery<O> = (parameters: { prompt: never; options: O }) => AsyncIterable<unknown>;
@@ -158,3 +157,94 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
 /** Maximum number of session ids, and of canceled calls, that an agent remembers. */
 const MAX_REMEMBERED_IDS = 10_000;
 const TOOL_UNAVAILABLE_REASON = "tool_deferred_unavailable";
+
+const CLAUDE_VARIABLES = /^(?:ANTHROPIC|CLAUDE)_|^(?:HTTPS?_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS)$/i;
+const BEDROCK_VARIABLES = /^AWS_/;
+const VERTEX_VARIABLES = /^(?:GOOGLE|GCLOUD|CLOUD_ML|CLOUDSDK|VERTEX)_/;
+
+/**
+ * Returns whether an environment variable configures Claude Code. The credentials of AWS and of Google Cloud belong
+ * to Claude Code only if it uses Bedrock or Vertex AI.
+ */
+function isClaudeVariable(
+  name: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): boolean {
+  if (CLAUDE_VARIABLES.test(name)) return true;
+  if (BEDROCK_VARIABLES.test(name)) return Boolean(env["CLAUDE_CODE_USE_BEDROCK"]);
+  return VERTEX_VARIABLES.test(name) && Boolean(env["CLAUDE_CODE_USE_VERTEX"]);
+}
+
+/** The options of `query` that resume an existing session or create a session. */
+type SessionOptions = { readonly resume: string } | { readonly sessionId: string };
+
+/** Returns the id of a caller's session, which is the same after a restart. */
+function createSessionId(agentName: string, { tenant, principal, contextId }: ConversationKey): string {
+  const key = JSON.stringify([agentName, tenant, principal, contextId]);
+  const hex = createHash("sha256").update(key).digest("hex");
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join("-");
+}
+
+/** Resumes the session, or creates the session if it does not exist yet. */
+async function* streamSession(
+  startQuery: (session: SessionOptions) => AsyncIterable<unknown>,
+  sessionId: string,
+  isKnownSession: boolean,
+): AsyncGenerator<unknown, void, undefined> {
+  if (!isKnownSession) {
+    try {
+      yield* startQuery({ sessionId });
+      return;
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes("already in use"))) throw error;
+    }
+  }
+  yield* startQuery({ resume: sessionId });
+}
+
+/** A user message for the Claude Agent SDK, with content blocks of the Messages API. */
+interface ClaudeUserMessage {
+  readonly type: "user";
+  readonly parent_tool_use_id: null;
+  readonly message: { readonly role: "user"; readonly content: readonly ClaudeContentBlock[] };
+}
+
+type ClaudeContentBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image" | "document"; readonly source: ClaudeFileSource };
+
+type ClaudeFileSource =
+  | { readonly type: "base64"; readonly media_type: string; readonly data: string }
+  | { readonly type: "url"; readonly url: string };
+
+/**
+ * Converts an A2A message into a user message. Data parts become JSON text, because models have no data parts.
+ * Claude accepts images and PDF documents, so other files become a line of text with the name of the file.
+ */
+function toClaudeUserMessage({ parts }: Pick<Message, "parts">): ClaudeUserMessage {
+  return {
+    type: "user",
+    parent_tool_use_id: null,
+    message: { role: "user", content: parts.map(toContentBlock) },
+  };
+}
+
+function toContentBlock(part: Part): ClaudeContentBlock {
+  if ("text" in part) return { type: "text", text: part.text };
+  if ("data" in part) return { type: "text", text: JSON.stringify(part.data) };
+  const { mediaType = "application/octet-stream", filename = "file" } = part;
+  const type = mediaType.startsWith("image/") ? "image" : "document";
+  if (type === "document" && mediaType !== "application/pdf")
+    return { type: "text", text: `[${mediaType}: ${filename}]` };
+  const source: ClaudeFileSource =
+    "raw" in part
+      ? { type: "base64", media_type: mediaType, data: part.raw }
+      : { type: "url", url: part.url };
+  return { type, source };
+}

@@ -1,9 +1,18 @@
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
-import type { FinishReason, LanguageModel, LanguageModelUsage, ProviderMetadata, ToolSet } from "ai";
-import { A2AError, type JsonObject } from "../../../protocol/index.ts";
-import type { GenerateContentConfig, GenaiContentPart } from "./genai-types.ts";
-import { toJsonSchema } from "./json-schema.ts";
-import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
+import type {
+  AssistantContent,
+  FinishReason,
+  JSONValue,
+  LanguageModel,
+  LanguageModelUsage,
+  ModelMessage,
+  ProviderMetadata,
+  ToolContent,
+  ToolSet,
+  UserContent,
+} from "ai";
+import { A2AError, fromBase64, type JsonObject, type JsonValue, toBase64 } from "../../../protocol/index.ts";
+import type { Content, GenaiContentPart, GenaiSchema, GenerateContentConfig } from "./genai-types.ts";
 
 /** An AI SDK model, or a function that loads the model on the first request. */
 type AiSdkModelOrLoader = LanguageModel | (() => Promise<LanguageModel>);
@@ -263,4 +272,182 @@ async function importAiSdk(): Promise<typeof import("ai")> {
   } catch (cause) {
     throw new A2AError("INTERNAL", "AI SDK models require the package ai. Run: npm install ai", { cause });
   }
+}
+
+/**
+ * Converts a `genai` schema to JSON Schema. ADK describes parameters in `genai`'s dialect of JSON Schema,
+ * which has upper-case types, `nullable`, and numbers as strings.
+ */
+function toJsonSchema(schema: GenaiSchema | undefined): JsonObject {
+  if (!schema) return { type: "object", properties: {} };
+  const {
+    type,
+    nullable,
+    properties,
+    items,
+    anyOf,
+    enum: values,
+    example,
+    propertyOrdering: _,
+    minItems,
+    maxItems,
+    minLength,
+    maxLength,
+    minProperties,
+    maxProperties,
+    default: fallback,
+    ...same
+  } = schema;
+  const result: JsonObject = { ...(same as JsonObject) };
+  if (fallback !== undefined) result["default"] = fallback as JsonValue;
+  const name = type ? type.toLowerCase() : "";
+  if (name && name !== "type_unspecified") result["type"] = nullable ? [name, "null"] : name;
+  if (properties) result["properties"] = mapValues(properties, toJsonSchema);
+  else if (name === "object") result["properties"] = {};
+  if (items) result["items"] = toJsonSchema(items);
+  if (anyOf) result["anyOf"] = [...anyOf.map(toJsonSchema), ...(nullable && !type ? [{ type: "null" }] : [])];
+  // A nullable enum must list `null` among its values.
+  if (values) result["enum"] = nullable ? [...values, null] : values;
+  if (example !== undefined) result["examples"] = [example as JsonValue];
+  const counts = { minItems, maxItems, minLength, maxLength, minProperties, maxProperties };
+  for (const [limit, count] of Object.entries(counts)) {
+    if (count !== undefined) result[limit] = Number(count);
+  }
+  return result;
+}
+
+function mapValues<A, B>(record: Record<string, A>, change: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
+
+type AssistantPart = Exclude<AssistantContent, string>[number];
+type UserPart = Exclude<UserContent, string>[number];
+type ToolResultPart = Extract<ToolContent[number], { type: "tool-result" }>;
+
+/**
+ * Converts the contents of an ADK request to AI SDK messages. ADK removes the call ids that it assigned.
+ * If a call has no id, the conversion finds its response by name and order. If a call has no response, for
+ * example after a crash, the conversion adds an error response. Providers reject a conversation with a
+ * missing response.
+ */
+function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  const openCalls: { id: string; name: string }[] = [];
+  let callCount = 0;
+
+  const resolveCall = (
+    part: NonNullable<GenaiContentPart["functionResponse"]>,
+  ): ToolResultPart | undefined => {
+    const index = openCalls.findIndex(({ id, name }) =>
+      part.id === undefined ? name === part.name : id === part.id,
+    );
+    const call = openCalls[index];
+    if (!call) return undefined;
+    openCalls.splice(index, 1);
+    const output = { type: "json" as const, value: (part.response ?? {}) as JSONValue };
+    return { type: "tool-result", toolCallId: call.id, toolName: call.name, output };
+  };
+  const closeOpenCalls = (): void => {
+    if (openCalls.length === 0) return;
+    const output = { type: "error-text" as const, value: "The call was interrupted and has no result." };
+    const content = openCalls
+      .splice(0)
+      .map(({ id, name }) => ({ type: "tool-result" as const, toolCallId: id, toolName: name, output }));
+    messages.push({ role: "tool", content });
+  };
+
+  for (const { role, parts = [] } of contents) {
+    const results = parts.flatMap(
+      ({ functionResponse }) => (functionResponse && resolveCall(functionResponse)) ?? [],
+    );
+    if (results.length > 0) messages.push({ role: "tool", content: results });
+    if (role === "model") {
+      closeOpenCalls();
+      const content = parts.flatMap((part) => {
+        const { functionCall } = part;
+        if (!functionCall) return toAiSdkAssistantPart(part);
+        const { id = `call_${callCount++}`, name = "", args = {} } = functionCall;
+        openCalls.push({ id, name });
+        return {
+          type: "tool-call" as const,
+          toolCallId: id,
+          toolName: name,
+          input: args,
+          ...decodeProviderMetadata(part),
+        };
+      });
+      if (content.length > 0) messages.push({ role: "assistant", content });
+    } else {
+      const content = parts.flatMap(toAiSdkUserPart);
+      if (content.length === 0) continue;
+      closeOpenCalls();
+      messages.push({ role: "user", content });
+    }
+  }
+  closeOpenCalls();
+  return messages;
+}
+
+function toAiSdkAssistantPart(part: GenaiContentPart): AssistantPart | [] {
+  const { text, thought } = part;
+  if (text) return { type: thought ? "reasoning" : "text", text, ...decodeProviderMetadata(part) };
+  return toCodeTextPart(part);
+}
+
+function toAiSdkUserPart(part: GenaiContentPart): UserPart | [] {
+  const { text, inlineData, fileData } = part;
+  if (text) return { type: "text", text };
+  if (inlineData?.data) {
+    const { data, mimeType = "application/octet-stream", displayName } = inlineData;
+    return { type: "file", data, mediaType: mimeType, ...(displayName && { filename: displayName }) };
+  }
+  if (fileData?.fileUri) {
+    const { fileUri, mimeType = "application/octet-stream" } = fileData;
+    return { type: "file", data: new URL(fileUri), mediaType: mimeType };
+  }
+  return toCodeTextPart(part);
+}
+
+/** Converts executed code to text, because AI SDK messages have no part type for executed code. */
+function toCodeTextPart({
+  executableCode,
+  codeExecutionResult,
+}: GenaiContentPart): { type: "text"; text: string } | [] {
+  if (executableCode?.code) return { type: "text", text: `\`\`\`\n${executableCode.code}\n\`\`\`` };
+  if (codeExecutionResult?.output)
+    return { type: "text", text: `\`\`\`\n${codeExecutionResult.output}\n\`\`\`` };
+  return [];
+}
+
+const PROVIDER_METADATA_SIGNATURE_PREFIX = "ai-sdk:";
+
+/**
+ * Encodes the provider metadata of a message part, for example a thought signature or an item id. Later
+ * requests must send a provider's metadata back to that provider. The encoded metadata is stored in
+ * `thoughtSignature`, where ADK also stores Gemini's signatures.
+ */
+function encodeProviderMetadata(metadata: ProviderMetadata | undefined): {
+  thoughtSignature?: string;
+} {
+  if (!metadata || Object.keys(metadata).length === 0) return {};
+  return {
+    thoughtSignature: toBase64(
+      new TextEncoder().encode(PROVIDER_METADATA_SIGNATURE_PREFIX + JSON.stringify(metadata)),
+    ),
+  };
+}
+
+function decodeProviderMetadata({ thoughtSignature }: GenaiContentPart): {
+  providerOptions?: ProviderMetadata;
+} {
+  if (!thoughtSignature) return {};
+  const text = new TextDecoder().decode(fromBase64(thoughtSignature));
+  // The signature belongs to another model.
+  return text.startsWith(PROVIDER_METADATA_SIGNATURE_PREFIX)
+    ? {
+        providerOptions: JSON.parse(
+          text.slice(PROVIDER_METADATA_SIGNATURE_PREFIX.length),
+        ) as ProviderMetadata,
+      }
+    : {};
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createServer, type Server } from "../../../server/index.ts";
-import { ConnectionCache } from "./connection-cache.ts";
+import { ConnectionCache } from "./remote-agent.ts";
 
 const servers: Server[] = [];
 

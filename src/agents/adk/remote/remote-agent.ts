@@ -9,39 +9,36 @@ import {
   StreamingMode,
 } from "@google/adk";
 import {
-  cancelTaskIgnoringErrors,
-  sendAndStreamUntilTurnEnd,
-  findCard,
   type A2AClient,
+  cancelTaskIgnoringErrors,
+  connect,
+  type ConnectOptions,
+  findCard,
+  sendAndStreamUntilTurnEnd,
 } from "../../../client/index.ts";
-import { A2AError } from "../../../protocol/index.ts";
-import { pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
+import { A2AError, type AgentCard, type StreamResponse } from "../../../protocol/index.ts";
+import { ADK_EXTENSION_URI, pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
 import { findRunContextByInvocation } from "../adk-run-context.ts";
-import type { SessionEventOptions } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
-import { StreamAggregator } from "./stream-aggregator.ts";
+import { type PeerSavedFile, splitSavedFiles } from "../saved-file-artifacts.ts";
+import type { SessionEventOptions } from "../to-session-event.ts";
 import type { RemoteAgentProxy } from "./cancel-remote-tasks-of-canceled-task.ts";
-import { ConnectionCache } from "./connection-cache.ts";
-import { toAdkDescription, toAdkName } from "./adk-name-from-card.ts";
-import { isRunningAsTool, mergeTurnEndIntoLastEvent } from "./merge-turn-end-into-last-event.ts";
-import { sessionEventsToOutgoingMessages } from "./outgoing-message.ts";
-import { splitSavedFiles } from "../saved-file-artifacts.ts";
 import {
+  ARTIFACT_IDS_METADATA_KEY,
   copyPeerMetadata,
+  getCustomMetadataText,
+  isPeerOutputEvent,
   listKnownArtifactIds,
   LOCAL_TASK_ID_METADATA_KEY,
-  isPeerOutputEvent,
-  setCustomMetadata,
-  PEER_TASK_STATE_METADATA_KEY,
+  PEER_CONTEXT_ID_METADATA_KEY,
   PEER_TASK_ID_METADATA_KEY,
-  getCustomMetadataText,
+  PEER_TASK_STATE_METADATA_KEY,
+  setCustomMetadata,
 } from "./event-custom-metadata.ts";
-import { IdleTimeout } from "./idle-timeout.ts";
+import { sessionEventsToOutgoingMessages } from "./outgoing-message.ts";
 import { PeerCredentials } from "./peer-credentials.ts";
-import { createIdleTimeoutError, isPeerTaskClosedError, toErrorEvent } from "./peer-request-error.ts";
-import { rejectOnAbort } from "./reject-on-abort.ts";
 import type { RemoteAgentOptions, RemoteRequest } from "./remote-agent-options.ts";
-import { savePeerFile } from "./save-peer-file.ts";
+import { StreamAggregator } from "./stream-aggregator.ts";
 
 /**
  * ADK agent that represents a remote A2A agent. You can use a `RemoteAgent` as a root agent, sub-agent,
@@ -259,4 +256,180 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
 
 function isAdkEvent(value: RemoteRequest | Event): value is Event {
   return "invocationId" in value;
+}
+
+/**
+ * Maximum length of a description from an agent card, in UTF-16 code units. The length is limited because
+ * the peer writes its agent card, and the description becomes part of model instructions.
+ */
+const MAX_CARD_DESCRIPTION_LENGTH = 1_000;
+
+/** Returns the description in an agent card as a single line of limited length. */
+function toAdkDescription({ description }: Pick<AgentCard, "description">): string {
+  const line = description.replaceAll(/\s+/g, " ").trim();
+  // Does not split a surrogate pair.
+  return line.slice(0, MAX_CARD_DESCRIPTION_LENGTH).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/**
+ * Converts the name in an agent card to a valid ADK agent name. In ADK, an agent name must be an identifier
+ * other than `user`.
+ */
+function toAdkName({ name }: Pick<AgentCard, "name">): string {
+  const identifier = name.trim().replaceAll(/[^\p{ID_Continue}$-]+/gu, "_");
+  if (identifier === "user") return "user_";
+  return /^[\p{ID_Start}$_]/u.test(identifier) ? identifier : `_${identifier}`;
+}
+
+/**
+ * Timer that aborts its signal if `reset` is not called for `ms` milliseconds. Call `stop` to release the
+ * timer.
+ */
+class IdleTimeout {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(ms: number) {
+    this.#timer = setTimeout(() => this.#controller.abort(), ms);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  reset(): void {
+    this.#timer.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/**
+ * Returns true if an agent appears to run as an ADK tool. `AgentTool` runs the agent without streaming, as
+ * an app with the agent's name. The result of the tool is the text of the last event.
+ */
+function isRunningAsTool(name: string, { session, runConfig }: InvocationContext): boolean {
+  return session.appName === name && runConfig?.streamingMode !== StreamingMode.SSE;
+}
+
+/** Merges an event that only ends the turn into the previous event. */
+async function* mergeTurnEndIntoLastEvent(
+  events: AsyncIterable<AdkEvent>,
+): AsyncGenerator<AdkEvent, void, undefined> {
+  let last: AdkEvent | undefined;
+  for await (const event of events) {
+    if (event.partial) continue;
+    if (last && isEmptyTurnEnd(event)) {
+      const { customMetadata, actions } = last;
+      last = { ...last, ...event, customMetadata: { ...customMetadata, ...event.customMetadata } };
+      if (actions) last.actions = { ...actions, ...event.actions };
+    } else {
+      if (last) yield last;
+      last = event;
+    }
+  }
+  if (last) yield last;
+}
+
+function isEmptyTurnEnd({ turnComplete, content, errorCode, errorMessage }: AdkEvent): boolean {
+  return turnComplete === true && !content && errorCode === undefined && errorMessage === undefined;
+}
+
+/** Maximum length of an error message. The limit is needed because peers can send messages of any length. */
+const MAX_ERROR_LENGTH = 2_000;
+
+/** Returns the session event for a failed request to the peer. */
+function toErrorEvent(error: unknown): AdkEvent {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  const errorMessage = message.length > MAX_ERROR_LENGTH ? `${message.slice(0, MAX_ERROR_LENGTH)}…` : message;
+  return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
+}
+
+/** Returns true if the error means that the peer's task no longer accepts answers. */
+function isPeerTaskClosedError(error: unknown): boolean {
+  const { reason } = A2AError.from(error);
+  return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";
+}
+
+function createIdleTimeoutError(name: string, timeoutMs: number): A2AError {
+  return new A2AError(
+    "UNAVAILABLE",
+    `The agent ${name} sent no event for ${timeoutMs} ms, so its task was canceled. ` +
+      `Raise "idleTimeoutMs" to wait longer.`,
+  );
+}
+
+/**
+ * Settles like `promise`, or rejects with the signal's reason when the signal aborts. The work behind the
+ * promise continues after the signal aborts.
+ */
+function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+/** Saves a peer's file in the caller's artifact service, and returns the event with the file version. */
+async function savePeerFile(
+  { artifactId, filename, part }: PeerSavedFile,
+  response: StreamResponse,
+  { artifactService }: InvocationContext,
+): Promise<AdkEvent> {
+  const version = (await artifactService?.saveArtifact({ filename, artifact: part })) ?? 0;
+  const event: AdkEvent = { actions: { artifactDelta: { [filename]: version } } };
+  const ids = "artifactUpdate" in response ? response.artifactUpdate : undefined;
+  const task = "task" in response ? response.task : undefined;
+  setCustomMetadata(event, PEER_TASK_ID_METADATA_KEY, ids?.taskId ?? task?.id);
+  setCustomMetadata(event, PEER_CONTEXT_ID_METADATA_KEY, ids?.contextId ?? task?.contextId);
+  setCustomMetadata(event, ARTIFACT_IDS_METADATA_KEY, [artifactId]);
+  return event;
+}
+
+/**
+ * Maximum number of cached connections. When the cache exceeds the maximum number of connections, the cache
+ * drops the oldest connection.
+ */
+const MAX_CACHED_CONNECTIONS = 100;
+
+interface CachedConnection {
+  readonly client: Promise<A2AClient>;
+  readonly expiresAt: number;
+}
+
+/**
+ * Caches client connections by URL until their agent cards expire. If an expired agent card cannot be fetched
+ * again, the cache keeps the old connection.
+ */
+export class ConnectionCache {
+  readonly #options: ConnectOptions;
+  readonly #maxAgeMs: number;
+  readonly #now: () => number;
+  readonly #connections = new Map<string, CachedConnection>();
+
+  constructor(options: ConnectOptions, maxAgeMs: number, now: () => number = () => performance.now()) {
+    this.#options = { ...options, extensions: [ADK_EXTENSION_URI, ...(options.extensions ?? [])] };
+    this.#maxAgeMs = maxAgeMs;
+    this.#now = now;
+  }
+
+  getClient(url: string): Promise<A2AClient> {
+    const cached = this.#connections.get(url);
+    if (cached && cached.expiresAt > this.#now()) return cached.client;
+    const pending = connect(url, this.#options);
+    const client = cached ? pending.catch(() => cached.client) : pending;
+    const connection = { client, expiresAt: this.#now() + this.#maxAgeMs };
+    this.#connections.set(url, connection);
+    const [oldest = url] = this.#connections.keys();
+    if (this.#connections.size > MAX_CACHED_CONNECTIONS) this.#connections.delete(oldest);
+    // A failed connection is removed, so the next call tries again.
+    client.catch(() => {
+      if (this.#connections.get(url) === connection) this.#connections.delete(url);
+    });
+    return client;
+  }
 }

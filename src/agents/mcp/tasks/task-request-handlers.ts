@@ -1,11 +1,9 @@
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import { A2AError } from "../../../protocol/index.ts";
-import { supportsMcpTasks } from "../host-capabilities.ts";
+import { supportsMcpTasks, type McpServerSdk } from "../host-capabilities.ts";
 import { isA2AError } from "../is-a2a-error.ts";
 import { MCP_TASKS_EXTENSION } from "./mcp-task.ts";
 import type { McpTaskCall, McpTaskOperations } from "./mcp-task-operations.ts";
-
-type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /** Dependencies of `createTaskHandlerInstaller`. */
 interface TaskHandlerDependencies {

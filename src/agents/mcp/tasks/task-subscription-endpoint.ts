@@ -1,11 +1,9 @@
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { isObject, type JsonObject } from "../../../protocol/index.ts";
-import { declaresElicitation } from "../host-capabilities.ts";
+import { declaresElicitation, type McpServerSdk } from "../host-capabilities.ts";
 import { isA2AError } from "../is-a2a-error.ts";
 import { MCP_TASKS_EXTENSION } from "./mcp-task.ts";
 import type { McpTaskCall, McpTaskOperations } from "./mcp-task-operations.ts";
-
-type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /** Options for a `TaskSubscriptionEndpoint`. */
 interface TaskSubscriptionOptions {

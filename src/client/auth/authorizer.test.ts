@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TokenSource } from "./token-source.ts";
+import { TokenSource } from "./authorizer.ts";
 
 describe("an access token", () => {
   it("is cached until it expires or is rejected", async () => {

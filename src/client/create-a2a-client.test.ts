@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { assertKnownTaskOptions } from "./task-call-options.ts";
+import { assertKnownTaskOptions } from "./create-a2a-client.ts";
 
 it("unknown options of the task operations are refused with a suggestion", () => {
   expect(() => assertKnownTaskOptions.get({ historyLenght: 1 })).toThrow(

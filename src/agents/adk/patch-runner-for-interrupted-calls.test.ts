@@ -12,7 +12,7 @@ import { connect, type A2AClient } from "../../client/index.ts";
 import { type DataPart, type Part, type Task, getText } from "../../protocol/index.ts";
 import type { Server } from "../../server/index.ts";
 import { ScriptedLlm } from "./models/index.ts";
-import { findUnansweredCalls } from "./unanswered-function-calls.ts";
+import { findUnansweredCalls } from "./patch-runner-for-interrupted-calls.ts";
 import { toA2a } from "./to-a2a.ts";
 import type { AdkEvent } from "./adk-structural-types.ts";
 

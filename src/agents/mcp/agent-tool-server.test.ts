@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StreamResponse } from "../../protocol/index.ts";
-import { McpProgressReporter } from "./mcp-progress-reporter.ts";
+import { McpProgressReporter } from "./agent-tool-server.ts";
 
 const createChunkEvent = (text: string): StreamResponse => ({
   artifactUpdate: {

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import type { AgentCallReport } from "../../../engine/index.ts";
-import { MastraCallReporter } from "./mastra-call-reporter.ts";
-import type { MastraChunk } from "./mastra-chunk.ts";
+import { MastraCallReporter, type MastraChunk } from "./from-mastra.ts";
 
 /** Returns the calls that a reporter finds in the chunks of a run. */
 function reportCalls(chunks: readonly Omit<MastraChunk, "runId">[], error?: unknown): AgentCallReport[] {
