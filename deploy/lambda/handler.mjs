@@ -1,5 +1,5 @@
 /**
- * An AWS Lambda function that serves agents at a function URL with response streaming. See docs/deploy/lambda.md.
+ * An AWS Lambda function that serves agents at a function URL with response streaming. See docs/deploy/README.md.
  *
  * Lambda provides the global `awslambda`. Node.js 24 strips the types of the imported agent file.
  */

@@ -18,7 +18,7 @@ describe("the templates of colloquy init", () => {
 
   it("next has no type errors, also with the other documented routes, and its routes answer preflight requests", async () => {
     const files = buildTemplateFiles("next", "my-app", "x");
-    const vercelRoute = parseCodeBlocks("docs/deploy/vercel.md").find(
+    const vercelRoute = parseCodeBlocks("docs/deploy/README.md").find(
       ({ file }) => file === NEXT_ROUTE,
     )?.code;
     const routes = {

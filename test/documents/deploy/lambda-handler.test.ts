@@ -58,7 +58,7 @@ async function invoke(invocations: readonly object[]): Promise<InvocationResult[
   await mkdir(join(folder, "agents"));
   await cp(join(ROOT, "deploy/lambda/handler.mjs"), join(folder, "handler.mjs"));
   await writeFile(join(folder, "agents/hello.ts"), WORKING_AGENT);
-  const page = await readFile(join(ROOT, "docs/deploy/lambda.md"), "utf8");
+  const page = await readFile(join(ROOT, "docs/deploy/README.md"), "utf8");
   const [createManifest = ""] = /npm init .+?(?= && npm install)/.exec(page) ?? [];
   execSync(createManifest, { cwd: folder, stdio: "pipe" });
   const loader = join(ROOT, "test/support/from-source.mjs");
