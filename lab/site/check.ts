@@ -33,11 +33,11 @@ const SAMPLE_PAGES = process.argv.includes("--quick")
       "index.html",
       "tutorial.html",
       "how-to/stream.html",
-      "how-to/trace-page.html",
+      "how-to/record.html",
       "card-recordings.html",
       "reference/client.html",
       "decisions/index.html",
-      "deploy/lambda.html",
+      "deploy/index.html",
       "source/deploy/compose.yaml.html",
       "ko/index.html",
     ];
