@@ -33,7 +33,12 @@ describe("the examples", () => {
   });
 
   it("23-custom-store.ts follows all rules for task stores, and serves an agent", async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [getExamplePath("23-custom-store.ts")]);
+    const fromSource = new URL("../../test/support/from-source.mjs", import.meta.url).href;
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      "--import",
+      fromSource,
+      getExamplePath("23-custom-store.ts"),
+    ]);
     expect(stdout.match(/^The store follows the rule: /gm)).toHaveLength(TASK_STORE_RULES.length);
     expect(stdout).toContain("TASK_STATE_COMPLETED [ { text: 'hello' } ]");
   });
