@@ -256,6 +256,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       "@dagrejs/dagre",
       "diff",
       "dompurify",
+      "highlight.js",
       "marked",
     ],
   },

@@ -261,6 +261,38 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.close();
   });
 
+  it("highlights the code of an answer, and copies it", async () => {
+    const coder = agent({ name: "coder", description: "Writes code" }, async function* () {
+      yield 'Run this:\n\n```ts\n// Adds\nconst sum = 1 + 2;\n```\n\n<span class="hljs-keyword">no</span>\n';
+    });
+    test = await ConsolePageTest.serve({ coder });
+    const { page } = await test.open(browser, "#/chat/coder");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await send(page, "Write");
+    const block = page.locator(".code-block");
+    await block.getByText("const", { exact: true }).waitFor();
+    const readColors = (): Promise<string[]> =>
+      block
+        .locator("span")
+        .evaluateAll((words: object[]) =>
+          words.map(
+            (word) =>
+              (globalThis as unknown as { getComputedStyle(e: object): { color: string } }).getComputedStyle(
+                word,
+              ).color,
+          ),
+        );
+    expect(new Set(await readColors()).size).toBeGreaterThan(2);
+    expect(await page.locator(".markdown .hljs-keyword").allInnerTexts()).toEqual(["const"]);
+    await block.getByRole("button", { name: "Copy the code" }).click();
+    await expect.poll(() => page.locator(".toast").innerText()).toBe("Copied the code");
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe("// Adds\nconst sum = 1 + 2;\n");
+    expect(await findAccessibilityViolations(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await findAccessibilityViolations(page)).toEqual([]);
+    await page.close();
+  });
+
   it("names the error that the agent threw", async () => {
     const broken = agent({ name: "broken", description: "Fails" }, async function* () {
       yield "Before.";

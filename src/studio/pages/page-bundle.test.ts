@@ -8,7 +8,8 @@ import { renderServedPage, renderSingleFilePage } from "./index.ts";
 
 const MAX_GZIPPED_SCRIPT_BYTES = 120_000;
 /** Names of XML formats, and examples in placeholders and messages. No request goes to them. */
-const KNOWN_URLS = /^https?:\/\/(?:www\.w3\.org\/|example\.com\b|github\.com\/markedjs\/marked\.)/;
+const KNOWN_URLS =
+  /^https?:\/\/(?:www\.w3\.org\/|example\.com\b|github\.com\/(?:markedjs\/marked\.|highlightjs\/))/;
 
 describe.each([
   ["console", CONSOLE_SCRIPT],
@@ -37,6 +38,7 @@ describe("the pages", () => {
       "@preact/signals",
       "@tanstack/virtual-core",
       "@dagrejs/dagre",
+      "highlight.js",
       "marked",
       "dompurify",
     ])

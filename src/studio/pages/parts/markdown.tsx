@@ -2,6 +2,7 @@ import DOMPurify from "dompurify";
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { escapeControlCharacters } from "../../../cards/index.ts";
+import { useCopyText } from "./copy-text.ts";
 import { PlainText } from "./plain-text.tsx";
 import { MAX_MARKDOWN_LENGTH } from "../worker/markdown-length.ts";
 import { convertMarkdownInWorker } from "../worker/run-in-worker.ts";
@@ -20,7 +21,7 @@ const SAFE_LINK_PATTERN = /^https?:\/\//i;
 function createSafeFragment(html: string): DocumentFragment {
   const fragment = DOMPurify.sanitize(html, {
     ALLOWED_TAGS: [...ALLOWED_TAGS, "img"],
-    ALLOWED_ATTR: ["href", "src", "alt", "title", "start"],
+    ALLOWED_ATTR: ["href", "src", "alt", "title", "start", "class"],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,
@@ -46,6 +47,19 @@ function createSafeFragment(html: string): DocumentFragment {
     paragraph.className = `heading ${heading.tagName.toLowerCase()}`;
     paragraph.append(...heading.childNodes);
     heading.replaceWith(paragraph);
+  }
+  // Only the words of highlighted code have classes.
+  for (const element of fragment.querySelectorAll("[class]"))
+    if (!/^hljs-[a-z_ -]+$/.test(element.className)) element.removeAttribute("class");
+  for (const code of fragment.querySelectorAll("pre")) {
+    const block = document.createElement("div");
+    block.className = "code-block";
+    code.replaceWith(block);
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", "Copy the code");
+    block.append(code, button);
   }
   for (const block of fragment.querySelectorAll<HTMLElement>("p, li, blockquote, th, td")) block.dir = "auto";
   for (const scrollable of fragment.querySelectorAll<HTMLElement>("pre, table")) scrollable.tabIndex = 0;
@@ -77,6 +91,14 @@ export function Markdown({ text }: { readonly text: string }): VNode {
 
 function SafeHtml({ html }: { readonly html: string }): VNode {
   const element = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => element.current?.replaceChildren(createSafeFragment(html)), [html]);
+  const copyText = useCopyText();
+  useLayoutEffect(() => {
+    const fragment = createSafeFragment(html);
+    for (const button of fragment.querySelectorAll("button")) {
+      const code = button.previousElementSibling?.textContent ?? "";
+      button.addEventListener("click", () => void copyText(code, "the code"));
+    }
+    element.current?.replaceChildren(fragment);
+  }, [html]);
   return <div key="html" ref={element} class="markdown" dir="auto" />;
 }

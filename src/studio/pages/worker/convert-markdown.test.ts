@@ -12,6 +12,19 @@ describe("Markdown of a stranger", () => {
     );
   });
 
+  it("becomes HTML with a class for each kind of word of code, whose tags are text", () => {
+    expect(convertMarkdown("```ts title\nconst a = '<b>';\n```")).toBe(
+      `<pre><code><span class="hljs-keyword">const</span> a = <span class="hljs-string">&#x27;&lt;b&gt;&#x27;</span>;\n</code></pre>\n`,
+    );
+    expect(convertMarkdown("```unknown\n<b>\n```")).toBe("<pre><code>&lt;b&gt;\n</code></pre>\n");
+  });
+
+  it("leaves code without colors if its words are too long, or all code is [SEC-86]", () => {
+    const toBlock = (code: string): string => `\`\`\`ts\n${code}\n\`\`\`\n\n`;
+    expect(convertMarkdown(toBlock(`1;${"a".repeat(100)}`))).not.toContain("hljs");
+    expect(convertMarkdown(toBlock("1;".repeat(4_000)).repeat(2))?.match(/hljs/g)).toHaveLength(4_000);
+  });
+
   it("becomes HTML if it is a long report", () => {
     const section =
       "## Part\n\nA **bold** claim, `code`, and [a link](https://d.example/x_y) about snake_case.\n\n";

@@ -1,5 +1,6 @@
 import { Marked, type Token } from "marked";
 import { escapeControlCharacters } from "../../../cards/index.ts";
+import { highlightCode } from "./highlight-code.ts";
 import { MAX_MARKDOWN_LENGTH } from "./markdown-length.ts";
 
 /**
@@ -13,14 +14,26 @@ const MAX_NESTING = 20;
 const MAX_TOKENS = 6_000;
 /** Maximum length of all link targets and titles. Each use of a link definition repeats its target. */
 const MAX_LINK_LENGTH = 500_000;
+/** Maximum length of the highlighted code of a text in characters. The page creates an element for each colored word. */
+const MAX_HIGHLIGHTED_LENGTH = 10_000;
 
 const DELIMITER_PATTERN = /[*_[\]~`<!]/g;
 /** One level more than `MAX_NESTING`. */
 const NESTED_MARKERS_PATTERN = /^(?:[ \t]{0,8}(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))){21}/m;
 
+let highlightedLength = 0;
 const marked = new Marked({ gfm: true, breaks: true });
 // HTML within Markdown is shown as text. DOMPurify is the second line of defense.
-marked.use({ renderer: { html: ({ text }) => escapeHtml(text) } });
+marked.use({
+  renderer: {
+    html: ({ text }) => escapeHtml(text),
+    code: ({ text, lang = "" }) => {
+      highlightedLength += text.length;
+      const language = highlightedLength > MAX_HIGHLIGHTED_LENGTH ? "" : (/^[\w+#-]*/.exec(lang)?.[0] ?? "");
+      return `<pre><code>${highlightCode(text, language) ?? escapeHtml(text)}\n</code></pre>\n`;
+    },
+  },
+});
 
 /**
  * Converts Markdown to HTML. Returns `undefined` if the text is too long, too deeply nested, or too expensive to parse, so
@@ -28,6 +41,7 @@ marked.use({ renderer: { html: ({ text }) => escapeHtml(text) } });
  */
 export function convertMarkdown(text: string): string | undefined {
   if (isTooExpensive(text)) return undefined;
+  highlightedLength = 0;
   try {
     const tokens = marked.lexer(escapeControlCharacters(text));
     const budget = { tokens: MAX_TOKENS, linkLength: MAX_LINK_LENGTH };
