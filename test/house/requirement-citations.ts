@@ -33,7 +33,7 @@ export function parseCitedIds(title: string, id: RegExp): string[] {
 }
 
 /** Pattern of the ids in `requirements.ts`. */
-export const REQUIREMENT_ID: RegExp = /^([A-Z]-\d\d|E\d\d?|1\.L)$/;
+export const REQUIREMENT_ID: RegExp = /^([A-Z]-\d\d|[BE]\d\d?|1\.L)$/;
 
 /** Pattern of the ids in `cli-requirements.ts`. */
 export const CLI_REQUIREMENT_ID: RegExp = /^[A-Z]+(?:_[A-Z]+)*_\d{3}$/;

@@ -6,7 +6,7 @@
 
 /**
  * M: MUST in the specification. S: SHOULD. O: MAY. D: the specification is silent or contradicts itself, and
- * this is our decision. E: a guarantee of the engine. A requirement with several levels has the strictest
+ * this is our decision. E: a guarantee of the engine or the console. A requirement with several levels has the strictest
  * one.
  */
 export type RequirementLevel = "M" | "S" | "O" | "D" | "E";
@@ -351,6 +351,28 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ],
   ["E25", "E", "", "a default server runs no code of the features that it does not use"],
   ["E26", "E", "", "the record and the console state only what was seen, and call the rest unknown"],
+
+  // The page of the console
+  ["B1", "E", "", "the console computes no critical path of a task that it did not observe"],
+  ["B2", "E", "", "the console shows the times of commits, and no invented ones"],
+  ["B3", "E", "", "calls to agents of other vendors are in the trace and on the critical path"],
+  ["B4", "E", "", "a reload of the chat continues the conversation"],
+  ["B5", "E", "", "links, rows, and URLs without a token open in other tabs"],
+  ["B6", "E", "", "a restart of the server ends no session of a page"],
+  ["B7", "E", "", "the chat follows a fast answer until the user scrolls up"],
+  ["B8", "E", "", "agents with the same name are told apart"],
+  ["B9", "E", "", "thousands of status messages are one line and a list"],
+  ["B10", "E", "", "a chat shows the state of a task whose server refuses the subscription"],
+  ["B11", "E", "", "a chat with an agent that needs credentials leads to the sign-in"],
+  ["B12", "E", "", "push notifications are offered only if they can arrive"],
+  ["B13", "E", "", "a form with a mistake states it next to its button, and focuses the field"],
+  ["B14", "E", "", "a task that does not exist has no actions"],
+  ["B15", "E", "", "the console does not show its own reads"],
+  ["B16", "E", "", "colloquy dev shows the cause and the stack of an error"],
+  ["B17", "E", "", "an unknown agent is named, with links to the others"],
+  ["B18", "E", "", "an agent that streams its answer is working"],
+  ["B19", "E", "", "search finds parts of Chinese words"],
+  ["B20", "E", "", "a phone shows every screen"],
 
   // A2A 0.3 (section numbers of 0.3.0)
   ["V-01", "M", "0.3 §3.5.6", "methods have the names of 0.3, and their parameters its shapes"],

@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
         Math.round(element.scrollHeight - element.scrollTop - element.clientHeight),
       );
 
-  it("follows a fast answer to its end, stops when the user scrolls up, and jumps to the latest", async () => {
+  it("follows a fast answer to its end, stops when the user scrolls up, and jumps to the latest [B7]", async () => {
     test = await ConsolePageTest.serve({ writer: writerAgent });
     const { page } = await test.open(browser, "#/chat/writer");
     await send(page, "60");
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.close();
   });
 
-  it("shows one bubble with the agent's name, and the last of many messages of progress", async () => {
+  it("shows one bubble with the agent's name, and the last of many messages of progress [B9]", async () => {
     const counter = agent({ name: "counter", description: "Counts" }, async function* () {
       for (let step = 1; step <= 300; step++) yield status(`Step ${step}`);
       yield "Done.";
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.close();
   });
 
-  it("shows the stack and the cause of an error in colloquy dev, and to nobody else", async () => {
+  it("shows the stack and the cause of an error in colloquy dev, and to nobody else [B16]", async () => {
     const broken = agent({ name: "broken", description: "Fails" }, async function* () {
       yield "Before.";
       throw new Error("The scale is empty.", { cause: new Error("No batteries.") });
@@ -307,7 +307,7 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.close();
   });
 
-  it("reaches every screen on a phone, also if the name of an agent is long", async () => {
+  it("reaches every screen on a phone, also if the name of an agent is long [B20]", async () => {
     const name = "An agent with a name that is longer than the screen of a phone".repeat(2);
     const long = agent({ name, description: "Has a long name" }, async function* () {
       yield "Done.";

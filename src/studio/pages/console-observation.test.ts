@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
   });
   afterAll(() => browser?.close());
 
-  it("shows no path of a task that ran before the console observed it, and the times of its commits [E26]", async () => {
+  it("shows no path of a task that ran before the console observed it, and the times of its commits [E26, B1, B2]", async () => {
     const store = `sqlite:${join(mkdtempSync(join(tmpdir(), "console-")), "tasks.db")}` as const;
     const earlier = createServer({ reporter: reportAgent }, { store, observer: false });
     const { task } = await (await connect((await earlier.listen()).url)).ask("tides");
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await served.close();
   });
 
-  it("names the agent that a planner waited for, also if its server records nothing", async () => {
+  it("names the agent that a planner waited for, also if its server records nothing [B3]", async () => {
     const pricerServer = createServer(
       agent({ name: "pricer", description: "Prices" }, async function* () {
         await setTimeout(1_500);
@@ -141,7 +141,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await vendor.close();
   });
 
-  it("does not show the reads of the console itself", async () => {
+  it("does not show the reads of the console itself [B15]", async () => {
     const remote = createServer(reportAgent, { store: "memory", observer: false });
     const { url } = await remote.listen();
     const served = await ConsolePageTest.serve({ reporter: reportAgent }, {}, { agentUrls: [url] });
@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await remote.close();
   });
 
-  it("tells agents with the same name apart", async () => {
+  it("tells agents with the same name apart [B8]", async () => {
     const servers = ["one", "two"].map((answer) =>
       createServer(
         agent({ name: "clerk", description: "Answers" }, async function* () {
@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await Promise.all(servers.map((server) => server.close()));
   });
 
-  it("shows only the failure of a task that does not exist, and offers no such task in Flow", async () => {
+  it("shows only the failure of a task that does not exist, and offers no such task in Flow [B14]", async () => {
     const test = await ConsolePageTest.serve({ reporter: reportAgent });
     const client = await connect(test.url);
     const { page } = await test.open(browser, "#/task/reporter/nope");
@@ -203,7 +203,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await test.close();
   });
 
-  it("shows an agent that streams its answer as working, and finds its task with this state", async () => {
+  it("shows an agent that streams its answer as working, and finds its task with this state [B18]", async () => {
     const stepped = new SteppedAgent();
     const test = await ConsolePageTest.serve({ ticker: stepped.agent });
     const { page } = await test.open(browser, "#/chat/ticker");
@@ -220,7 +220,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await test.close();
   });
 
-  it("offers push notifications only for agents of other servers that send them", async () => {
+  it("offers push notifications only for agents of other servers that send them [B12]", async () => {
     const remote = createServer(reportAgent, {
       store: "memory",
       observer: false,
@@ -242,7 +242,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await remote.close();
   });
 
-  it("leads from a chat to the sign-in of an agent that requires credentials", async () => {
+  it("leads from a chat to the sign-in of an agent that requires credentials [B11]", async () => {
     const guarded = createServer(reportAgent, {
       store: "memory",
       observer: false,

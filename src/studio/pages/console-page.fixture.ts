@@ -147,6 +147,7 @@ export class ConsolePageTest {
     agents: Readonly<Record<string, Agent>>,
     options: ServerOptions = {},
     consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>> = {},
+    port = 0,
   ): Promise<ConsolePageTest> {
     const record =
       consoleOptions.serverRecord ??
@@ -155,6 +156,7 @@ export class ConsolePageTest {
       agents,
       { ...options, record },
       { serverRecord: record, ...consoleOptions },
+      port,
     );
   }
 
@@ -189,6 +191,7 @@ export class ConsolePageTest {
     agents: Readonly<Record<string, Agent>>,
     serverOptions: ServerOptions,
     consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>>,
+    port = 0,
   ): Promise<ConsolePageTest> {
     const handler = createConsole({
       loadPage: async () => renderServedPage(consoleOptions.name ?? "Test console"),
@@ -203,7 +206,7 @@ export class ConsolePageTest {
       ...serverOptions,
       mountedHandlers: [handler],
     });
-    const { url } = await server.listen();
+    const { url } = await server.listen({ port });
     return new ConsolePageTest(url, async () => {
       handler.close();
       await server.close();

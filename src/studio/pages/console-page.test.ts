@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { agent, artifact, file, status } from "../../agents/adapters/index.ts";
+import { connect } from "../../client/index.ts";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
 import {
   bakerAgent,
@@ -133,7 +134,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.close();
   });
 
-  it("answers a question with a form that is made from the schema", async () => {
+  it("answers a question with a form that is made from the schema [B13]", async () => {
     test = await ConsolePageTest.serve({ baker: bakerAgent });
     const { page } = await test.open(browser, "#/chat/baker");
     await sendInChat(page, "a cake");
@@ -226,6 +227,19 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await expect.poll(() => page.locator("[data-testid=task-row]").count()).toBe(2);
     await page.close();
     await other.page.close();
+  });
+
+  it("finds a part of a Chinese text [B19]", async () => {
+    test = await ConsolePageTest.serve({ reporter: reportAgent }, { textIndex: true });
+    const client = await connect(test.url);
+    await client.ask("请检查我的订单");
+    await client.ask("tides");
+    const { page } = await test.open(browser, "#/tasks");
+    const rows = page.getByTestId("task-row");
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByLabel("Text", { exact: true }).fill("订单");
+    await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("请检查我的订单")]);
+    await page.close();
   });
 
   it("marks nothing in a task whose new lines arrive before its earlier lines", async () => {

@@ -1,3 +1,6 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
@@ -35,7 +38,7 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
   };
 
   it.each(["serve", "call"] as const)(
-    "restores the conversation after a reload, and follows the task that still runs (%s)",
+    "restores the conversation after a reload, and follows the task that still runs (%s) [B4]",
     async (mode) => {
       const ticker = new SteppedAgent();
       test = await ConsolePageTest[mode]({ ticker: ticker.agent });
@@ -66,7 +69,7 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
     },
   );
 
-  it("shows the state of a task whose server refuses a subscription, because the task has ended", async () => {
+  it("shows the state of a task whose server refuses a subscription, because the task has ended [B10]", async () => {
     const ticker = new SteppedAgent();
     test = await ConsolePageTest.serve({ ticker: ticker.agent });
     const { page } = await test.open(browser, "#/chat/ticker");
@@ -132,7 +135,7 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
     await page.close();
   });
 
-  it("opens in other tabs: a link, a row of the list, and a URL without a token", async () => {
+  it("opens in other tabs: a link, a row of the list, and a URL without a token [B5]", async () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent });
     const { page } = await test.open(browser, "#/tasks");
     const { task } = await (await connect(test.url)).ask("tides");
@@ -149,7 +152,32 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
     await page.context().close();
   });
 
-  it("names an agent that does not exist, and links to the others", async () => {
+  it("continues after a restart of the server, whose new token it does not need [B6]", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "console-"));
+    const serve = (token: string, port?: number): Promise<ConsolePageTest> =>
+      ConsolePageTest.serve(
+        { reporter: reportAgent },
+        { store: `sqlite:${join(folder, "tasks.db")}` },
+        { sessionSecret: "a stored secret", token },
+        port,
+      );
+    test = await serve("token-of-the-page-test");
+    const { page } = await test.open(browser, "#/chat/reporter");
+    await send(page, "tides");
+    await page.waitForSelector("[data-testid=turn][data-status=ended]");
+    await test.close();
+    await page.locator("[data-testid=connection-status][data-status=reconnecting]").waitFor();
+    test = await serve("another-token-of-the-page-test", Number(new URL(test.url).port));
+    await page.locator("[data-testid=connection-status][data-status=live]").waitFor();
+    await send(page, "rivers");
+    await page.waitForSelector("[data-testid=turn]:nth-child(2)[data-status=ended]");
+    await page.reload();
+    await page.waitForSelector("[data-testid=turn]:nth-child(2)[data-status=ended]");
+    expect(await page.getByTestId("turn").first().innerText()).toContain("tides");
+    await page.close();
+  });
+
+  it("names an agent that does not exist, and links to the others [B17]", async () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent });
     const { page } = await test.open(browser, "#/chat/renamed");
     await page.getByText("The console has no agent renamed to talk to").waitFor();
