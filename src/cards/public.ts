@@ -42,7 +42,6 @@ export {
   type ComparisonReport,
   type CardStatistics,
   computeCardStatistics,
-  summarizeReplyLatency,
   type RunReport,
   buildRunReport,
   type RunReportOptions,

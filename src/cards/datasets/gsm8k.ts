@@ -1,5 +1,6 @@
 import { createMalformedDataError, decodeJsonLines, type DataRecord } from "./data-record.ts";
 import type { Gsm8kSample, Gsm8kStep } from "./dataset-sample.ts";
+import { GSM8K_SOCRATIC_JSONL, GSM8K_TEST_JSONL } from "./gsm8k-first-20.ts";
 
 /** Parses GSM8K's `test.jsonl` or `train.jsonl`. `file` is the file name in error messages. */
 export function decodeGsm8k(text: string, file: string): Gsm8kSample[] {
@@ -62,4 +63,15 @@ function decodeSocraticStep(line: string, where: string): Gsm8kStep {
       `the step ${JSON.stringify(line)} has no sub-question before " ** "`,
     );
   return { question: question.trim(), text: text.join(" ** ").trim() };
+}
+
+/**
+ * Returns the first 20 problems of the GSM8K test split with their steps. The package includes these 20
+ * problems.
+ */
+export function getGsm8kSlice(): Gsm8kSample[] {
+  return mergeSocraticSteps(
+    decodeGsm8k(GSM8K_TEST_JSONL, "the bundled GSM8K sample"),
+    decodeGsm8kSocraticFile(GSM8K_SOCRATIC_JSONL, "the bundled Socratic GSM8K sample"),
+  );
 }

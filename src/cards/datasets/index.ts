@@ -4,7 +4,6 @@
  * included, because their license is CC BY-SA.
  */
 export * from "./dataset-sample.ts";
-export * from "./gsm8k-slice.ts";
 export * from "./gsm8k.ts";
 export * from "./hotpotqa.ts";
 export * from "./questions.ts";

@@ -1,6 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { type DataRecord, decodeJsonRecords, isStringArray } from "./data-record.ts";
-import { parseCsv } from "./parse-csv.ts";
+import { DataRecord, decodeJsonRecords, isStringArray, createMalformedDataError } from "./data-record.ts";
 import type { Paragraph, QuestionSample } from "./dataset-sample.ts";
 
 /** Names of the columns or members that contain the parts of a problem. */
@@ -91,4 +90,38 @@ function zipColumns(value: object): unknown[] | undefined {
   const { title, sentences } = value as { title?: unknown; sentences?: unknown };
   if (!Array.isArray(title) || !Array.isArray(sentences)) return undefined;
   return title.map((one: unknown, index) => [one, sentences[index]]);
+}
+
+/** Parses a CSV file with a header line (RFC 4180). Quoted fields may contain commas and line breaks. */
+function parseCsv(text: string, file: string): DataRecord[] {
+  const [header, ...rows] = splitCsvRows(text.replace(/^\uFEFF/, ""), file);
+  return rows.map((row, index) => {
+    const where = `${file}, record ${index + 1}`;
+    if (row.length !== header?.length)
+      throw createMalformedDataError(
+        where,
+        `${row.length} fields, but the header has ${header?.length ?? 0}`,
+      );
+    return new DataRecord(Object.fromEntries(header.map((name, at) => [name.trim(), row[at]])), where);
+  });
+}
+
+function splitCsvRows(text: string, file: string): string[][] {
+  const rows: string[][] = [[]];
+  const field = /"((?:[^"]|"")*)"|([^",\r\n]*)/y;
+  let at = 0;
+  while (at < text.length) {
+    field.lastIndex = at;
+    const [whole = "", quoted, plain = ""] = field.exec(text) ?? [];
+    rows.at(-1)?.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    at += whole.length;
+    const [separator = ""] = /^(?:,|\r?\n|$)/.exec(text.slice(at, at + 2)) ?? ["?"];
+    if (separator === "?")
+      throw createMalformedDataError(file, `row ${rows.length} has a quotation mark inside a field`);
+    at += separator.length;
+    if (separator !== "," && at < text.length) rows.push([]);
+    // A comma at the end of the text precedes an empty field.
+    if (separator === "," && at === text.length) rows.at(-1)?.push("");
+  }
+  return rows.filter((row) => row.length > 1 || row[0] !== "");
 }

@@ -6,7 +6,7 @@ import { agent } from "../../agents/adapters/index.ts";
 import { type A2AClient, collect, connect } from "../../client/index.ts";
 import { getText, type JsonObject, type Task } from "../../protocol/index.ts";
 import { createServer } from "../../server/index.ts";
-import { readDataset, selectDatasetSamples } from "./data/index.ts";
+import { readDataset, selectDatasetSamples } from "./read-dataset.ts";
 import { createBenchmarkAgent } from "./benchmark-agent.ts";
 
 const DATASET = selectDatasetSamples(readDataset("gsm8k"), { count: 4 });

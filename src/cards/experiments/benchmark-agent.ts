@@ -10,7 +10,7 @@ import {
 } from "../../protocol/index.ts";
 import { buildRunReport, getScoreOutcome, PLANNER, SOLVER } from "../index.ts";
 import { createStatusUpdate } from "../roles/index.ts";
-import { type Dataset, selectDatasetSamples } from "./data/index.ts";
+import { type Dataset, selectDatasetSamples } from "./read-dataset.ts";
 import { type ExperimentOptions, type ExperimentOutcome, runExperiment } from "./run/index.ts";
 
 /** Options of `createBenchmarkAgent`. */

@@ -1,7 +1,7 @@
 /** Experiments. An experiment runs the roles of a method on a dataset and writes a record file. */
 export * from "./public.ts";
 export { openCassetteFile } from "./cassette-file.ts";
-export { readQuestions, selectDatasetSamples } from "./data/index.ts";
+export { readQuestions, selectDatasetSamples } from "./read-dataset.ts";
 export {
   type FileWriterState,
   readFileWriterState,

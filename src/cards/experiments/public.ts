@@ -2,7 +2,7 @@
 export { A2AVisualizer, saveCardVisualization } from "./card-visualization-text-file.ts";
 export { type BenchmarkAgentOptions, createBenchmarkAgent } from "./benchmark-agent.ts";
 export { openCassetteFile } from "./cassette-file.ts";
-export { type Dataset, readDataset } from "./data/index.ts";
+export { type Dataset, readDataset } from "./read-dataset.ts";
 export {
   createMemorySink,
   createRunRecorder,

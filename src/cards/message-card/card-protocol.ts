@@ -33,7 +33,7 @@ export interface CardRoute<Role extends string = string, Type extends string = s
 }
 
 /** Routes for message cards between controller, planner, and solver. */
-export const CORE_CARD_ROUTES: readonly CardRoute[] = [
+const CORE_CARD_ROUTES: readonly CardRoute[] = [
   { from: CONTROLLER, to: PLANNER, types: ["task", "control"] },
   { from: PLANNER, to: SOLVER, types: ["task", "query", "control"] },
   { from: SOLVER, to: PLANNER, types: ["result", "query", "error"] },

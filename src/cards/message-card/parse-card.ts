@@ -114,7 +114,7 @@ function isValidTimestamp(value: unknown, at: ValidationContext): value is strin
 }
 
 /** Returns whether a value is a valid `CardTokenUsage` and adds each violation to `at`. */
-export function isValidUsage(value: unknown, at: ValidationContext): value is object {
+function isValidUsage(value: unknown, at: ValidationContext): value is object {
   return object(value, at) && matchesFieldRules(value, TOKEN_USAGE_RULES, at);
 }
 

@@ -1,7 +1,13 @@
-import { A2AError } from "../../protocol/index.ts";
-import { decodeTrafficLine, SharedTextDecoder, type TrafficLine } from "../../observe/trace/index.ts";
-import { decodeEarlierLine } from "./decode-earlier-line.ts";
+import { A2AError, isObject, type JsonObject } from "../../protocol/index.ts";
+import {
+  decodeTrafficLine,
+  SharedTextDecoder,
+  type TrafficLine,
+  decodeTrafficLineJson,
+} from "../../observe/trace/index.ts";
 import { type Recording, RecordingBuilder, type TornLine } from "./recording.ts";
+import { type MessageCard, parseCard, parseCardTime } from "../message-card/index.ts";
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 
 /** Options of `decodeRecording`. */
 interface DecodeRecordingOptions {
@@ -122,4 +128,99 @@ function* splitLines(text: string): Iterable<string> {
     yield text.slice(from, until);
     from = until + 1;
   }
+}
+
+/**
+ * Creates a recording from a list of message cards, such as a file of the card specification. The times in
+ * the recording are the timestamps of the message cards. The recording contains no run line, no model calls,
+ * and no scores.
+ */
+export function createRecordingFromCards(cards: readonly MessageCard[]): Recording {
+  const recording = new RecordingBuilder();
+  // The order of a list is more reliable than timestamps.
+  let sentMs = Number.NEGATIVE_INFINITY;
+  for (const card of cards) {
+    sentMs = Math.max(sentMs, parseCardTime(card));
+    recording.addCard(card, sentMs);
+  }
+  return recording;
+}
+
+/**
+ * Decodes a JSON array of message cards. Throws INVALID_PARAMS with the file name and the position of the
+ * first invalid message card.
+ */
+export function decodeMessageCardArray(text: string, file: string): MessageCard[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${file}: invalid JSON (${why}). To do: name a file with an array of cards.`,
+      {
+        cause,
+      },
+    );
+  }
+  if (!Array.isArray(list))
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${file}: the file does not contain an array. To do: enclose the cards in [ and ].`,
+    );
+  return list.map((json: unknown, index) => {
+    try {
+      return parseCard(json);
+    } catch (cause) {
+      const { message, violations } = A2AError.from(cause);
+      throw new A2AError("INVALID_PARAMS", `${file}, card ${index + 1}: ${message}`, { cause, violations });
+    }
+  });
+}
+
+/** Kinds of lines in records of versions before 0.2, which were no traffic records. */
+const EARLIER_KINDS: ReadonlySet<unknown> = new Set(["run", "card", "call", "score", "skip", "end"]);
+
+/**
+ * Decodes a line of a record of card runs from before such records were traffic records. Returns `undefined` for a line
+ * of another format.
+ */
+function decodeEarlierLine(json: JsonObject): TrafficLine | { readonly torn: string } | undefined {
+  if (json["v"] !== 1 || !EARLIER_KINDS.has(json["kind"])) return undefined;
+  const decoded = decodeTrafficLineJson({
+    writer: "earlier",
+    seq: 0,
+    mono_ms: 0,
+    ...(json["kind"] === "card"
+      ? convertCardLine(json)
+      : json["kind"] === "call"
+        ? convertCallLine(json)
+        : json),
+  });
+  if (decoded.type === "traffic") return decoded.line;
+  return { torn: decoded.type === "unreadable" ? decoded.reason : "the line is not a line of a record" };
+}
+
+function convertCardLine({ at_role, dir: _dir, a2a, ...line }: JsonObject): object {
+  const { task_id, context_id } = isObject(a2a) ? a2a : {};
+  return {
+    ...line,
+    agent: at_role,
+    ...omitUndefined({ task_id, context_id }),
+  };
+}
+
+function convertCallLine({ role, card_id, usage, finish, ...line }: JsonObject): object {
+  const { source, ...tokens } = isObject(usage) ? usage : { source: "none" };
+  return {
+    ...line,
+    kind: "model",
+    call: card_id,
+    agent: role,
+    message_id: card_id,
+    finish_reason: finish,
+    ...(source !== "none" && tokens),
+    ...(source === "estimated" && { tokens_estimated: true }),
+  };
 }

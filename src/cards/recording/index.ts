@@ -4,8 +4,6 @@
  */
 export * from "./card-recorder.ts";
 export * from "./decode-recording.ts";
-export * from "./find-line-cards.ts";
-export * from "./recorded-cards.ts";
 export * from "./recording.ts";
 export type {
   AnswerSourceKind,

@@ -2,7 +2,7 @@ import type { TaskCard } from "../index.ts";
 import { getNonDocumentContext, parseContextDocuments } from "./context-documents.ts";
 import type { SolverFinding } from "./role-model.ts";
 import type { PlannerActionName } from "./planner/planner-action.ts";
-import type { SubtaskDocumentContextPolicy } from "./planner/planner-options.ts";
+import type { SubtaskDocumentContextPolicy } from "./planner/planner-state.ts";
 import { truncateText } from "../../protocol/index.ts";
 
 /** Renders the system prompt of a solver. `quotes` is true if the prompt quotes untrusted text. */

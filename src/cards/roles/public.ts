@@ -26,7 +26,7 @@ export type {
   ContextBuilder,
   PlannerDispatchMode,
   PlannerOptions,
-} from "./planner/planner-options.ts";
+} from "./planner/planner-state.ts";
 export { createPlanner } from "./planner/planner.ts";
 export {
   BASELINE_ANSWERER_CARD_ROUTES,

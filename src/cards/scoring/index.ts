@@ -2,6 +2,4 @@
  * Functions that extract answers from replies and score them. HotpotQA's measures follow its published script.
  * No scorer accepts substring matches.
  */
-export * from "./extract-answer.ts";
-export * from "./hotpotqa-score.ts";
 export * from "./score-answer.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type MessageCard, type CardMetadata, parseCardTime } from "../message-card/index.ts";
+import { type MessageCard, type CardMetadata } from "../message-card/index.ts";
 import {
   computeCardStatistics,
-  summarizeReplyLatency,
   computeSpecificationFormulaStatistics,
   summarizeRoleSpending,
   computeWilsonInterval,
@@ -106,12 +105,6 @@ describe("the corrected figures", () => {
       completion: computeWilsonInterval(1, 2),
     });
     expect({ ...figures.byType }).toEqual({ task: 3, result: 3, error: 1 });
-    expect({ ...figures.byEdge }).toEqual({
-      "controller → planner": 1,
-      "planner → solver": 2,
-      "solver → planner": 3,
-      "planner → controller": 1,
-    });
     expect({ ...figures.errorsByType }).toEqual({ timeout: 1 });
   });
 
@@ -150,14 +143,13 @@ describe("spending", () => {
       input: 182,
       output: 31,
       cached: 0,
-      estimated: 0,
-      silent: 0,
+      unknownCards: 0,
     });
     expect(spending[0]?.share).toBeCloseTo(820 / 3050, 12);
-    expect(spending.at(-1)).toMatchObject({ cards: 1, input: 0, silent: 1, share: 0 });
+    expect(spending.at(-1)).toMatchObject({ cards: 1, input: 0, share: 0 });
   });
 
-  it("separates estimates and unknown usage from reported usage", () => {
+  it("marks sums without the tokens of some cards", () => {
     const cards = [
       createCard("solver>planner result", { turn: 1, ...createUsageMetadata(10, 2) }),
       createCard("solver>planner result", {
@@ -170,28 +162,7 @@ describe("spending", () => {
       }),
     ];
     expect(summarizeRoleSpending(cards)).toMatchObject([
-      { cards: 3, input: 15, output: 3, cached: 4, estimated: 6, silent: 1 },
-    ]);
-  });
-});
-
-describe("latency", () => {
-  it("is the time that each role waited for the replies of another role", () => {
-    expect(summarizeReplyLatency(JANET_CARDS, parseCardTime)).toEqual([
-      { edge: "planner → solver", replies: 2, p50: 450, p95: 468 },
-      { edge: "controller → planner", replies: 1, p50: 3050, p95: 3050 },
-    ]);
-  });
-
-  it("excludes inverted times from the percentiles", () => {
-    const cards = [
-      createCard("planner>solver task 500", { card_id: "1" }),
-      createCard("solver>planner result 400", { in_reply_to: "1" }),
-      createCard("solver>planner error 700", { in_reply_to: "1" }),
-      createCard("solver>planner result 900", { in_reply_to: "unknown" }),
-    ];
-    expect(summarizeReplyLatency(cards, parseCardTime)).toEqual([
-      { edge: "planner → solver", replies: 2, p50: 200, p95: 200 },
+      { cards: 3, input: 15, output: 3, cached: 4, unknownCards: 1 },
     ]);
   });
 });

@@ -1,21 +1,18 @@
 import type { MessageCard } from "../message-card/index.ts";
 import {
-  computeQuantile,
   countBy,
   type DistributionSummary,
   sumBy,
   summarizeDistribution,
-} from "./distribution.ts";
-import { computeWilsonInterval, type IntervalEstimate } from "./intervals.ts";
-import { countAnswerTokens, findCardTokenTotal } from "./token-counts.ts";
+  computeWilsonInterval,
+  type IntervalEstimate,
+} from "./intervals.ts";
 
 /** Statistics of the message cards of one run. */
 export interface CardStatistics {
   readonly cards: number;
   readonly samples: number;
   readonly byType: Readonly<Record<string, number>>;
-  /** Number of message cards by direction, for example `planner → solver`. */
-  readonly byEdge: Readonly<Record<string, number>>;
   /** Number of tasks from the planner to the solver per problem, or `undefined` if there are no problems. */
   readonly solverTasks: DistributionSummary | undefined;
   /**
@@ -23,13 +20,6 @@ export interface CardStatistics {
    * replies. The share is `undefined` if the solver sent no replies.
    */
   readonly solverSuccess: IntervalEstimate | undefined;
-  /**
-   * Length of the solver's results to the planner in tokens (see `countAnswerTokens`), or `undefined` if the
-   * solver sent no results.
-   */
-  readonly solverAnswerTokens: DistributionSummary | undefined;
-  /** Whether some of the lengths in `solverAnswerTokens` are estimates. */
-  readonly isAnswerLengthEstimated: boolean;
   /** Share of problems with a `completed` result, or `undefined` if there are no problems. */
   readonly completion: IntervalEstimate | undefined;
   readonly errorsByType: Readonly<Record<string, number>>;
@@ -69,13 +59,9 @@ export function computeCardStatistics(
     cards: cards.length,
     samples: samples.size,
     byType: countBy(cards, (card) => card.message_type),
-    byEdge: countBy(cards, formatCardSenderAndRecipient),
     solverTasks:
       samples.size > 0 ? summarizeDistribution([...samples].map((id) => taskCounts[id] ?? 0)) : undefined,
     solverSuccess: replies > 0 ? computeWilsonInterval(successes, replies) : undefined,
-    solverAnswerTokens:
-      results.length > 0 ? summarizeDistribution(results.map(countAnswerTokens)) : undefined,
-    isAnswerLengthEstimated: results.some(({ metadata }) => metadata.usage?.source !== "reported"),
     completion:
       samples.size > 0
         ? computeWilsonInterval([...samples].filter((id) => completed.has(id)).length, samples.size)
@@ -153,10 +139,8 @@ export interface RoleSpending {
   readonly output: number;
   /** Number of input tokens that were read from a cache. */
   readonly cached: number;
-  /** Number of input and output tokens that are estimates. */
-  readonly estimated: number;
-  /** Number of message cards with incomplete token counts. The token sums exclude unknown token counts. */
-  readonly silent: number;
+  /** Number of message cards with unknown tokens. If there are any, the token sums are lower bounds. */
+  readonly unknownCards: number;
   readonly ms: number;
   /** Fraction of the total time over all roles and turns, from 0 to 1. */
   readonly share: number;
@@ -183,58 +167,10 @@ export function summarizeRoleSpending(cards: readonly MessageCard[]): RoleSpendi
         input: sumBy(group, (card) => card.metadata.usage?.input_tokens ?? 0),
         output: sumBy(group, (card) => card.metadata.usage?.output_tokens ?? 0),
         cached: sumBy(group, (card) => card.metadata.usage?.cached_input_tokens ?? 0),
-        estimated: sumBy(group, (card) =>
-          card.metadata.usage?.source === "estimated" ? (findCardTokenTotal(card) ?? 0) : 0,
-        ),
-        silent: group.filter(({ metadata: { usage } }) => usage === undefined || usage.source === "none")
-          .length,
+        unknownCards: group.filter(({ metadata }) => metadata.usage?.source === "none").length,
         ms,
         share: total > 0 ? ms / total : 0,
       };
     })
     .toSorted((a, b) => b.ms - a.ms || a.role.localeCompare(b.role) || (a.turn ?? 0) - (b.turn ?? 0));
-}
-
-/** Time between tasks and their replies for a pair of roles. Replies that precede their task, because of different clocks, are excluded from the percentiles. */
-export interface ReplyLatency {
-  /** Requesting role and answering role, for example `planner → solver`. */
-  readonly edge: string;
-  readonly replies: number;
-  readonly p50: number;
-  readonly p95: number;
-}
-
-/**
- * Summarizes the time in milliseconds from each task to each of its results and errors. The `time` callback
- * returns the time of a message card. In most cases, pass `parseCardTime`.
- */
-export function summarizeReplyLatency(
-  cards: readonly MessageCard[],
-  time: (card: MessageCard) => number,
-): ReplyLatency[] {
-  const tasks = new Map(
-    cards.flatMap((card) =>
-      card.message_type === "task" && card.metadata.card_id !== undefined
-        ? [[card.metadata.card_id, card] as const]
-        : [],
-    ),
-  );
-  const waits = cards.flatMap((card) => {
-    const task = tasks.get(card.metadata.in_reply_to ?? "");
-    if (!task || (card.message_type !== "result" && card.message_type !== "error")) return [];
-    const ms = time(card) - time(task);
-    return Number.isNaN(ms) ? [] : [{ edge: formatCardSenderAndRecipient(task), ms }];
-  });
-  return [...Map.groupBy(waits, ({ edge }) => edge)].map(([edge, all]) => {
-    const sorted = all
-      .map(({ ms }) => ms)
-      .filter((ms) => ms >= 0)
-      .toSorted((a, b) => a - b);
-    return {
-      edge,
-      replies: all.length,
-      p50: computeQuantile(sorted, 0.5),
-      p95: computeQuantile(sorted, 0.95),
-    };
-  });
 }

@@ -3,15 +3,19 @@ import { A2AError } from "../../protocol/index.ts";
 import { CONTROLLER } from "../message-card/index.ts";
 import type { AnswerSourceKind, Recording, RecordedSample, RunLine, ScoreLine } from "../recording/index.ts";
 import { computeCoordinationMetrics, type CoordinationMetrics } from "./coordination-metrics.ts";
-import { computeMean, computeMeasureMeans, countBy, sumBy } from "./distribution.ts";
 import {
+  computeMean,
+  computeMeasureMeans,
+  countBy,
+  sumBy,
   computeMcNemarTest,
   computeNewcombeInterval,
   computeWilsonInterval,
   type IntervalEstimate,
   type McNemarResult,
+  getScoreOutcome,
+  isAnsweredOutcome,
 } from "./intervals.ts";
-import { getScoreOutcome, isAnsweredOutcome } from "./score-outcome.ts";
 import { summarizeTokens, computeTokenPrice, type TokenTariff, type TokenCounts } from "./token-counts.ts";
 
 /** Comparison of several runs on the same problems. */

@@ -1,6 +1,6 @@
 import { CONTROLLER } from "../message-card/index.ts";
 import type { RecordedSample } from "../recording/index.ts";
-import { computeMean } from "./distribution.ts";
+import { computeMean } from "./intervals.ts";
 
 /**
  * Costs and gains of the coordination of several roles, relative to a baseline run on the same problems. The
@@ -25,7 +25,7 @@ export interface CoordinationMetrics {
 }
 
 /** The figures of a run that the metrics need. */
-export interface CoordinatedRun {
+interface CoordinatedRun {
   readonly samples: readonly RecordedSample[];
   readonly accuracy: number;
   /** Mean tokens of a problem, or `undefined` if they are unknown or only a lower bound. */

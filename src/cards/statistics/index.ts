@@ -6,9 +6,7 @@
  */
 export * from "./card-statistics.ts";
 export * from "./comparison-report.ts";
-export * from "./distribution.ts";
 export * from "./intervals.ts";
 export * from "./run-checks.ts";
 export * from "./run-report.ts";
-export * from "./score-outcome.ts";
 export * from "./token-counts.ts";

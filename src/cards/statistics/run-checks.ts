@@ -55,7 +55,9 @@ export function detectRunFindings({
       add("placeholder", `${formatCardSenderAndRecipient(card)}: ${quoteContent(card)}`);
     if (message_type === "result" && sender === "solver" && recipient === "planner") {
       const tokens = countAnswerTokens(card);
-      if (tokens > MAX_SHORT_ANSWER_TOKENS) add("long-answer", `the solver answered ${tokens} tokens`);
+      const about = metadata.usage?.source === "reported" ? "" : "about ";
+      if (tokens > MAX_SHORT_ANSWER_TOKENS)
+        add("long-answer", `the solver answered ${about}${tokens} tokens`);
     }
     // Only delegated tasks count: the initial requester may send the same task several times for
     // self-consistency. A retry has an attempt number.

@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import { type MessageCard, PLANNER, parseCardTime } from "../message-card/index.ts";
+import { type MessageCard, PLANNER } from "../message-card/index.ts";
 import type {
   Recording,
   RecordedSample,
@@ -12,10 +12,8 @@ import {
   type CardStatistics,
   computeCardStatistics,
   computeSpecificationFormulaStatistics,
-  type ReplyLatency,
   type RoleSpending,
   type SpecificationFormulaStatistics,
-  summarizeReplyLatency,
   summarizeRoleSpending,
 } from "./card-statistics.ts";
 import {
@@ -23,8 +21,10 @@ import {
   countBy,
   type DistributionSummary,
   summarizeDistribution,
-} from "./distribution.ts";
-import { computeWilsonInterval, type IntervalEstimate } from "./intervals.ts";
+  computeWilsonInterval,
+  type IntervalEstimate,
+  getScoreOutcome,
+} from "./intervals.ts";
 import {
   type CardCallTokenComparison,
   compareCardAndCallTokens,
@@ -33,7 +33,6 @@ import {
   RUN_FINDING_KINDS,
   type RunFinding,
 } from "./run-checks.ts";
-import { getScoreOutcome } from "./score-outcome.ts";
 import {
   computeTokenPrice,
   sumUsageTokens,
@@ -85,7 +84,6 @@ export interface RunReport {
   readonly time: {
     /** Time in milliseconds from the first task of a problem to the last reply. */
     readonly perSample: DistributionSummary | undefined;
-    readonly latency: readonly ReplyLatency[];
   };
   readonly findings: readonly RunFinding[];
   /** Number of findings by kind, omitting kinds without findings. */
@@ -174,7 +172,6 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
     ledger,
     time: {
       perSample: summarizeIfAny(named.flatMap((sample) => computeSampleDuration(sample) ?? [])),
-      latency: summarizeReplyLatency(cards, parseCardTime),
     },
     findings,
     found: Object.fromEntries(

@@ -1,5 +1,5 @@
 import type { MessageCard, CardTokenUsage } from "../message-card/index.ts";
-import { sumBy } from "./distribution.ts";
+import { sumBy } from "./intervals.ts";
 
 /** Sums of input, output, cached, and reasoning tokens. */
 export interface TokenCounts {

@@ -20,7 +20,7 @@ describe("sequence diagrams as text", () => {
     ).toBe(JANET_SEQUENCE_TEXT);
   });
 
-  it("name the task of a reply if several tasks were pending", () => {
+  it("name the task of a reply if several tasks are open", () => {
     expect(
       renderSequenceText(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards, { width: 80 }),
     ).toBe(PARALLEL_SEQUENCE_TEXT);
@@ -71,7 +71,7 @@ CONTROLLER                     PLANNER                      SOLVER
      │                            │◀─ 6 query "Half of how … ──│      +0.05s
      │                            │◀╌ 7 result to 4 "Nothin… ╌╌│      +0.05s
      │                            │╌╌ 8 result "2 bolts" ╌╌╌╌╌▶│      +0.00s
-     │                            │◀╌╌╌╌╌╌ 9 result to 3 "1" ╌╌│      +0.30s
+     │                            │◀╌╌╌╌╌╌╌╌╌╌╌ 9 result "1" ╌╌│      +0.30s
      │◀╌╌╌╌╌╌╌╌╌╌ 10 result "3" ╌╌│                            │      +0.40s
 `.slice(1, -1);
 const KOREAN_SEQUENCE_TEXT = `

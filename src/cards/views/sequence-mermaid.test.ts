@@ -63,15 +63,11 @@ describe("the Mermaid diagram", () => {
 `);
   });
 
-  it("groups parallel tasks, and keeps the number of each card", () => {
+  it("numbers the tasks of replies while several tasks are open", () => {
     const parallel = createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards;
-    expect(renderSequenceMermaid(parallel).split("\n").slice(5, -1).join("\n")).toBe(
+    expect(renderSequenceMermaid(parallel).split("\n").slice(6, -1).join("\n")).toBe(
       EXPECTED_PARALLEL_DIAGRAM,
     );
-    // Consecutive tasks do not form a block.
-    expect(
-      renderSequenceMermaid(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards),
-    ).not.toContain("par ");
   });
 
   it.each([
@@ -110,7 +106,7 @@ describe("the Mermaid diagram", () => {
         expect(diagram).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
         const { statements, actors } = await parseDiagram(diagram);
         expect(actors).toEqual(roles.map((_, at) => `p${at + 1}`));
-        const rest = statements.filter(({ type }) => !PARALLEL_STATEMENT_TYPES.has(type));
+        const rest = statements.filter(({ type }) => !NOTE_STATEMENT_TYPES.has(type));
         const ids = cards.map(
           ({ sender, recipient }) => `p${roles.indexOf(sender) + 1} p${roles.indexOf(recipient) + 1}`,
         );
@@ -121,8 +117,8 @@ describe("the Mermaid diagram", () => {
   });
 });
 
-/** Statement types of Mermaid that are not arrows: notes, block keywords, and autonumber. */
-const PARALLEL_STATEMENT_TYPES: ReadonlySet<number> = new Set([2, 19, 20, 21, 26]);
+/** Statement types of Mermaid that are not arrows: notes and autonumber. */
+const NOTE_STATEMENT_TYPES: ReadonlySet<number> = new Set([2, 26]);
 
 /** Texts that Mermaid interprets as syntax. */
 const arbitraryMermaidSyntax = fc.constantFrom(
@@ -162,25 +158,13 @@ const arbitraryMermaidCard: fc.Arbitrary<MessageCard> = fc
   }))
   .filter((card) => !Number.isNaN(parseCardTime(card)));
 
-const EXPECTED_PARALLEL_DIAGRAM = `    p1->>p2: [TASK] A robe takes 2 bolts of blue fiber and half that much white fiber...
-    par task 2
-        p2->>p3: [TASK] How many bolts of blue? (260 tok)
-        autonumber 5
-        p3-->>p2: [RESULT] 2 (64 tok)
-    and task 3
-        autonumber 3
-        p2->>p3: [TASK] How many bolts of white?
-        autonumber 6
-        p3->>p2: [QUERY] Half of how many? (79 tok)
-        Note over p3,p2: 2 bolts | 1 bolt
-        autonumber 8
-        p2-->>p3: [RESULT] 2 bolts (85 tok)
-        p3-->>p2: [RESULT] 1 (93 tok)
-    and task 4
-        autonumber 4
-        p2->>p3: [TASK] Is anything lost in cutting?
-        autonumber 7
-        p3-->>p2: [RESULT] Nothing (57 tok)
-    end
-    autonumber 10
+const EXPECTED_PARALLEL_DIAGRAM = `    p2->>p3: [TASK] How many bolts of blue? (260 tok)
+    p2->>p3: [TASK] How many bolts of white?
+    p2->>p3: [TASK] Is anything lost in cutting?
+    p3-->>p2: [RESULT to 2] 2 (64 tok)
+    p3->>p2: [QUERY] Half of how many? (79 tok)
+    Note over p3,p2: 2 bolts | 1 bolt
+    p3-->>p2: [RESULT to 4] Nothing (57 tok)
+    p2-->>p3: [RESULT] 2 bolts (85 tok)
+    p3-->>p2: [RESULT] 1 (93 tok)
     p2-->>p1: [RESULT] 3 (272 tok)`;

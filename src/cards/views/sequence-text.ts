@@ -1,6 +1,5 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
-import { mapConcurrentRepliesToTaskNumbers } from "./delegations.ts";
 import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from "./text-width.ts";
 
 /** Options of `renderSequenceText`. */
@@ -127,4 +126,27 @@ function formatDuration(ms: number): string {
   if (ms < 100_000) return `${(ms / 1_000).toFixed(2)}s`;
   const minutes = Math.round(ms / 60_000);
   return minutes < 600 ? `${minutes}min` : `${Math.round(minutes / 60)}h`;
+}
+
+/**
+ * Returns the number of the task for each reply while several tasks between the same roles are open. The number is the
+ * position of the task card, which starts at 1.
+ */
+export function mapConcurrentRepliesToTaskNumbers(cards: readonly MessageCard[]): Map<MessageCard, number> {
+  const open = new Map<string, { readonly task: MessageCard; readonly number: number }>();
+  const numbers = new Map<MessageCard, number>();
+  for (const [at, card] of cards.entries()) {
+    const { card_id = "", in_reply_to = "" } = card.metadata;
+    const replied =
+      card.message_type === "result" || card.message_type === "error" ? open.get(in_reply_to) : undefined;
+    if (card.message_type === "task") open.set(card_id, { task: card, number: at + 1 });
+    if (!replied) continue;
+    const { sender, recipient } = replied.task;
+    const concurrent = [...open.values()].filter(
+      ({ task }) => task.sender === sender && task.recipient === recipient,
+    );
+    if (concurrent.length > 1) numbers.set(card, replied.number);
+    open.delete(in_reply_to);
+  }
+  return numbers;
 }

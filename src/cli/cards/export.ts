@@ -5,6 +5,7 @@ import {
   getScoreOutcome,
   summarizeTokens,
   toDict,
+  type RecordedSample,
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderJson } from "../text-writer.ts";
@@ -15,10 +16,9 @@ import {
   createSampleOption,
   type SampleSelectionOptions,
   selectRecordedSamples,
-} from "./sample-selection.ts";
-import { renderFaultAttribution } from "./render-fault-attribution.ts";
+  readRun,
+} from "./read-runs.ts";
 import { renderInspectLog } from "./render-inspect-log.ts";
-import { readRun } from "./read-runs.ts";
 import { writeOutputFile } from "./write-output-file.ts";
 
 interface ExportOptions extends RunSelectionOptions, SampleSelectionOptions {
@@ -76,4 +76,51 @@ function quoteCsvField(value: string | number | boolean | undefined): string {
 /** Renders a JSON list with one element on each line, so that tools such as `grep` can search the list. */
 function renderJsonListByLine(items: readonly object[]): string {
   return items.length > 0 ? `[\n${items.map((item) => renderJson(item)).join(",\n")}\n]\n` : "[]\n";
+}
+
+/**
+ * Renders the problems whose message cards `--faults` changed, one JSON object per line, in the format of the data set
+ * Who&When. `mistake_agent` and `mistake_step` are the role and the position in `history` of the first faulty message
+ * card. Unlike annotations of people, they are exact. `faults` also lists delays and the failures of calls that the role
+ * repeated.
+ */
+function renderFaultAttribution({ samples }: Recording): string {
+  return samples.flatMap((sample) => renderSample(sample) ?? []).join("");
+}
+
+function renderSample({ id, cards, calls, score }: RecordedSample): string | undefined {
+  const faults = calls
+    .flatMap(({ line, role, turn, cardId }) => {
+      const step = cards.findIndex(({ metadata }) => metadata.card_id === cardId);
+      return (line.injected_faults ?? []).map((fault) => ({
+        agent: role,
+        step: step < 0 ? undefined : step,
+        turn,
+        fault,
+        ...(line.wait_ms !== undefined && { is_repeated: true }),
+      }));
+    })
+    .toSorted((a, b) => (a.step ?? cards.length) - (b.step ?? cards.length));
+  // A delay, and a call that the role repeated, change no card.
+  const first = faults.find(({ fault, is_repeated }) => fault !== "slow" && !is_repeated);
+  if (!first) return undefined;
+  const problem = {
+    question_ID: id,
+    question: cards[0]?.content,
+    ground_truth: score?.gold,
+    final_answer: score?.predicted,
+    is_correct: score?.correct,
+    history: cards.map(({ sender, recipient, message_type, content }) => ({
+      role: sender,
+      name: sender,
+      to: recipient,
+      type: message_type,
+      content,
+    })),
+    mistake_agent: first.agent,
+    mistake_step: first.step,
+    mistake_reason: first.fault,
+    faults,
+  };
+  return `${renderJson(problem)}\n`;
 }

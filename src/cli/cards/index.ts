@@ -15,11 +15,11 @@ export const CARDS_COMMANDS: CommandTable = {
     loadFactory: async () => (await import("./stats.ts")).createCardsStatsCommand,
   },
   show: {
-    description: "Show the message cards of a run as boxes, lanes, or a diagram.",
+    description: "Show the message cards of a run as boxes, lanes, or a list.",
     loadFactory: async () => (await import("./show.ts")).createCardsShowCommand,
   },
   export: {
-    description: "Export the message cards of a run, its problems as CSV, or one problem as Mermaid or SVG.",
+    description: "Export the message cards of a run, its problems as CSV, or one problem as Mermaid.",
     loadFactory: async () => (await import("./export.ts")).createCardsExportCommand,
   },
   compare: {

@@ -22,11 +22,10 @@ import { CliError, createUsageError } from "../cli-error.ts";
 import { ProgressReporter } from "../progress-reporter.ts";
 import { ExitCodeError } from "../exit-code-error.ts";
 import { readPackageVersion } from "../package-version.ts";
-import { createAnswerScorer } from "./answer-scorer.ts";
+import { createAnswerScorer, type RoleModelCreationOptions, createRoleModel } from "./role-models.ts";
 import { renderRunComparison } from "./compare.ts";
-import { type RoleModelCreationOptions, createRoleModel } from "./role-models.ts";
 import { addCardsRunOptions, type CardsRunOptions, type RolePrompts } from "./run-options.ts";
-import { renderRunStats } from "./render-run-stats.ts";
+import { renderRunStats } from "./stats.ts";
 import { renderNoAnswersHint } from "./text-table.ts";
 
 /** Outcome of an experiment, with a report about the recording. */

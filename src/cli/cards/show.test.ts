@@ -47,7 +47,6 @@ describe("cards show", () => {
     ["flow", generateFlowDiagram(janetCards)],
     ["lanes", renderSequenceText(janetCards, { width: 100 })],
     ["classic", visualizeCards(janetCards, { style: "classic" })],
-    ["mermaid", "sequenceDiagram\n"],
   ])("shows one problem of a run as %s", async (style, drawn) => {
     const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
     const { code, out } = await runCardsCommand("show", file, "--sample", "gsm8k_0", "--style", style);
@@ -82,7 +81,7 @@ describe("cards show", () => {
 
   it("requires one problem for a diagram, and lists the available problems", async () => {
     const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
-    const several = await runCardsCommand("show", file, "--style", "mermaid");
+    const several = await runCardsCommand("export", file, "--to", "mermaid");
     expect(several).toMatchObject({ code: 2, out: "" });
     expect(several.err).toContain("This output shows a single problem, but the run has 4.");
     expect(several.err).toContain("--sample: gsm8k_0, gsm8k_1, gsm8k_2, gsm8k_3.");

@@ -2,7 +2,6 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import {
   generateFlowDiagram,
   renderSequenceText,
-  renderSequenceMermaid,
   type RecordedSample,
   truncateLine,
   visualizeCards,
@@ -12,12 +11,11 @@ import { OutputWriter } from "../output-writer.ts";
 import { showsColors } from "../terminal-streams.ts";
 import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-command-options.ts";
 import {
-  requireSingleSample,
   createSampleOption,
   type SampleSelectionOptions,
   selectRecordedSamples,
-} from "./sample-selection.ts";
-import { readRun } from "./read-runs.ts";
+  readRun,
+} from "./read-runs.ts";
 
 interface ShowOptions extends CardsCommandOptions, SampleSelectionOptions {
   style: CardsShowStyle;
@@ -29,7 +27,7 @@ interface TextRenderOptions {
   readonly colors: boolean;
 }
 
-type CardsShowStyle = keyof typeof TEXT_STYLE_RENDERERS | "mermaid";
+type CardsShowStyle = keyof typeof TEXT_STYLE_RENDERERS;
 
 /**
  * Text formats that show one problem at a time. If a recording contains several problems, the command prints
@@ -48,7 +46,7 @@ export function createCardsShowCommand(context: CliContext): Command {
     .addOption(createSampleOption())
     .addOption(
       new Option("--style <style>", "display style")
-        .choices([...Object.keys(TEXT_STYLE_RENDERERS), "mermaid"])
+        .choices(Object.keys(TEXT_STYLE_RENDERERS))
         .default("boxes"),
     )
     .addOption(
@@ -62,9 +60,6 @@ export function createCardsShowCommand(context: CliContext): Command {
       const samples = selectRecordedSamples(recording, sample);
       if (output === "json") {
         new OutputWriter(context.streams, output).writeJson(samples.flatMap(({ cards }) => cards));
-      } else if (style === "mermaid") {
-        // The diagram is a complete document, so it contains only one problem.
-        context.streams.outDocument(renderSequenceMermaid(requireSingleSample(samples).cards));
       } else {
         const renderOptions = {
           width: options.width ?? context.stdoutColumns ?? 100,

@@ -47,7 +47,6 @@ describe("cards stats", () => {
     for (const line of [
       "accuracy          50.0 % (15.0–85.0)  2 of 4 by gsm8k/strict",
       "seed formulas                         turns 2.50, solver success 63.6 %, completion 50.0 %",
-      "planner → solver      8  316 ms  3.4 s",
       "1  problems that ran out of turns           gsm8k_2",
       "price 0.0108 by the tariff",
       "ledger: ok, the tokens on the cards are those of the calls (8 sums)",

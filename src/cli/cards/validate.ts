@@ -49,7 +49,7 @@ export function createCardsValidateCommand(context: CliContext): Command {
 }
 
 /** Validates each line or message card of a file, and checks the entire run against the card protocol. */
-export function validateRunFile(text: string, file: string, runId?: string): ValidationReport {
+function validateRunFile(text: string, file: string, runId?: string): ValidationReport {
   const invalid = { file, valid: false, cards: 0, problems: 0, warnings: [] };
   const malformed = isMessageCardListText(text)
     ? findMalformedCardsInList(text, file)

@@ -1,9 +1,8 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeRecording, type Recording, type RunLine } from "../../index.ts";
+import { decodeRecording, type Recording, type RunLine, toJson } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
-import { formatCardListFileName } from "./message-card-list-file.ts";
 import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 import {
   createRunRecorder,
@@ -12,6 +11,7 @@ import {
   type RunRecorderOptions,
   type RunRecordInput,
 } from "./run-recorder.ts";
+import { randomUUID } from "node:crypto";
 
 /** Options for `openRunFile`. */
 export interface OpenRunFileOptions extends RunRecorderOptions, FileSinkOptions {
@@ -152,4 +152,29 @@ function formatRunFieldValue(value: unknown): string {
 
 function createRunFileConflictError(file: string, reason: string, action: string): A2AError {
   return new A2AError("INVALID_PARAMS", `Cannot write to ${file}: ${reason}. To do: ${action}.`);
+}
+
+/**
+ * Writes the message cards of a run, in the format of the card specification, to
+ * `<outputFolder>/<run_id>_cards.json`. Returns the path of the written file. Default of `outputFolder`:
+ * `results`.
+ */
+export function writeMessageCardListFile(recording: Recording, outputFolder = "results"): string {
+  const runId = recording.runId ?? "unknown";
+  const file = join(outputFolder, formatCardListFileName(runId));
+  mkdirSync(outputFolder, { recursive: true });
+  // The file is renamed into place, so that a reader never sees an incomplete file.
+  const temporary = `${file}.${randomUUID()}`;
+  const cards = recording.cards.map((card) => toJson(card));
+  writeFileSync(temporary, cards.length > 0 ? `[\n${cards.join(",\n")}\n]\n` : "[]\n", { flag: "wx" });
+  renameSync(temporary, file);
+  return file;
+}
+
+/**
+ * Returns the name of the file with a run's message cards, such as `gsm8k_a2a_claude_cards.json` for the run
+ * `gsm8k_a2a_claude`. The name contains the run ID, so that no run replaces the file of another run.
+ */
+function formatCardListFileName(runId: string): string {
+  return `${runId}_cards.json`;
 }

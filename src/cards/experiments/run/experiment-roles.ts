@@ -20,10 +20,15 @@ import {
   serveRoles,
   type ServedRoles,
   type SolverOptions,
+  listInstructionPrompts,
 } from "../../roles/index.ts";
 import type { Clock } from "../../../engine/index.ts";
 import type { TrafficWriter } from "../../../observe/trace/recording/index.ts";
-import type { ExperimentMethod } from "./experiment-method.ts";
+import { createHash } from "node:crypto";
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
+import type { Dataset } from "../read-dataset.ts";
+import type { RunRecordInput } from "../recorder/index.ts";
+import type { JsonObject } from "../../../protocol/index.ts";
 
 /** Options for the roles of an experiment. */
 export interface ExperimentRoleOptions {
@@ -113,7 +118,7 @@ export function resolveRoleModels({
  * Returns the kind of evidence that an experiment run produces. If the models produce different kinds of
  * evidence, the run has the kind `simulated`.
  */
-export function resolveRunEvidenceKind(options: ExperimentRoleOptions): AnswerSourceKind {
+function resolveRunEvidenceKind(options: ExperimentRoleOptions): AnswerSourceKind {
   const kinds = new Set(Object.values(resolveRoleModels(options)).map(({ evidenceKind }) => evidenceKind));
   // The model of a remote role is unknown. It counts as a live model, so a mix with an oracle is reported as
   // simulated.
@@ -125,4 +130,168 @@ export function resolveRunEvidenceKind(options: ExperimentRoleOptions): AnswerSo
 
 function listRoleNamesForMethod({ method }: Pick<ExperimentRoleOptions, "method">): string[] {
   return method.kind === "a2a" ? [PLANNER, SOLVER] : [SOLVER];
+}
+
+/**
+ * Method that solves problems: with a planner and a solver (`a2a`), with a single role that answers the complete
+ * problem, or with your own role.
+ */
+export type ExperimentMethod =
+  | { readonly kind: "a2a" }
+  | {
+      readonly kind: "cot" | "direct";
+      /** Number of answers per problem. The result is the most frequent of the answers. */
+      readonly samples: number;
+      /** Number of rounds of a debate, in which each answer can change after the others are known. Default: 1. */
+      readonly rounds?: number;
+    }
+  | {
+      readonly kind: "role";
+      /** Name of the method in recordings. */
+      readonly name: string;
+      /** Role that receives each complete problem. */
+      readonly role: Role;
+    };
+
+/**
+ * Parses the method name `a2a`, `cot`, `direct`, `cot-sc@k`, `direct-sc@k`, or `debate@k`, where k is an integer from 2
+ * to 100. A debate has two rounds of k chains of thought. Throws a `RangeError` if the method name is unknown.
+ */
+export function parseExperimentMethod(name: string): ExperimentMethod {
+  if (name === "a2a") return { kind: "a2a" };
+  const [, word = "", votes] = /^(cot|direct|cot-sc|direct-sc|debate)(?:@([1-9]\d{0,2}))?$/.exec(name) ?? [];
+  const samples = Number(votes ?? 1);
+  if (votes === undefined && (word === "cot" || word === "direct")) return { kind: word, samples };
+  if (samples > 1 && samples <= 100) {
+    if (word === "cot-sc" || word === "direct-sc")
+      return { kind: word === "cot-sc" ? "cot" : "direct", samples };
+    if (word === "debate") return { kind: "cot", samples, rounds: 2 };
+  }
+  throw new RangeError(
+    `${JSON.stringify(name)} is not a method. Use a2a, cot, direct, cot-sc@k, direct-sc@k, or debate@k with k from 2 to 100.`,
+  );
+}
+
+/** Returns the name of a method, such as `cot-sc@5`. */
+export function formatExperimentMethod(method: ExperimentMethod): string {
+  if (method.kind === "a2a") return "a2a";
+  if (method.kind === "role") return method.name;
+  if (method.rounds !== undefined && method.rounds > 1) return `debate@${method.samples}`;
+  return method.samples === 1 ? method.kind : `${method.kind}-sc@${method.samples}`;
+}
+
+/** The options of an experiment that its description contains. */
+interface DescribedOptions extends ExperimentRoleOptions {
+  readonly dataset: Dataset;
+  readonly runId?: string;
+  readonly deadlineMs?: number;
+  readonly codeVersion?: string;
+}
+
+/**
+ * Creates the description of an experiment run for the run line. A resumed run must have the same description
+ * as the original run.
+ */
+export function buildRunDescription(options: DescribedOptions, rule: string): RunRecordInput {
+  const { dataset, method, planner = {}, deadlineMs = 120_000, codeVersion = "unknown" } = options;
+  const localModels = Object.entries(resolveRoleModels(options));
+  const model = Object.fromEntries([
+    ...localModels.map(([role, { id }]) => [role, id] as const),
+    ...Object.entries(options.roleUrls ?? {}).map(([role, url]) => [role, redactUrl(url)] as const),
+  ]);
+  const servers = localModels.flatMap(([role, { server }]) =>
+    server === undefined ? [] : [[role, redactUrl(server)] as const],
+  );
+  const name = formatExperimentMethod(method);
+  const names = [...new Set(Object.values(model))]
+    .map((id) => id.replace(/^(?:anthropic|gemini|ollama|openai):/, ""))
+    .join("+");
+  const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
+  const { mode = "chained", context = "routed" } = planner;
+  const isPlannerElsewhere = options.roleUrls?.[PLANNER] !== undefined;
+  const roleOptions = collectLocalRoleOptionsForRunRecord(options);
+  return {
+    run_id:
+      options.runId ??
+      toFileName(`${dataset.name}_${name}_${names}${seed === undefined ? "" : `_seed${seed}`}`),
+    dataset: dataset.name,
+    split: dataset.split,
+    sample_ids: dataset.samples.map(({ id }) => id),
+    method: name,
+    ...(method.kind === "a2a" &&
+      !isPlannerElsewhere && { mode, context: typeof context === "string" ? context : "custom" }),
+    model,
+    limits: collectLimits(options, deadlineMs),
+    ...(Object.keys(roleOptions).length > 0 && { options: roleOptions }),
+    evidence: resolveRunEvidenceKind(options),
+    rule,
+    code: codeVersion,
+    ...omitUndefined({ data_sha256: dataset.sha256, seed }),
+    ...(servers.length > 0 && { servers: Object.fromEntries(servers) }),
+    prompts_sha256: createHash("sha256").update(listInstructionPrompts(options).join("\0")).digest("hex"),
+  };
+}
+
+/**
+ * Removes credentials, the query, and the fragment from a URL, because record files and their names can
+ * contain the URL.
+ */
+function redactUrl(url: string): string {
+  if (!URL.canParse(url)) return "elsewhere";
+  const { origin, protocol, host, pathname } = new URL(url);
+  return `${origin === "null" ? `${protocol}//${host}` : origin}${pathname === "/" ? "" : pathname}`;
+}
+
+/**
+ * Returns the explicitly set limits of the run. For limits that were not set, the planner uses the defaults
+ * of the dataset.
+ */
+function collectLimits(
+  { method, planner = {}, roleUrls = {} }: ExperimentRoleOptions,
+  deadlineMs: number,
+): JsonObject {
+  const isPlannerLocal = method.kind === "a2a" && roleUrls[PLANNER] === undefined;
+  const { maxTurns, maxSolverCalls, tokenBudget } = isPlannerLocal ? planner : {};
+  return omitUndefined({
+    deadline_ms: deadlineMs,
+    max_turns: maxTurns,
+    max_solver_calls: maxSolverCalls,
+    token_budget: tokenBudget,
+  });
+}
+
+/** Returns the explicitly set options of the local roles. */
+function collectLocalRoleOptionsForRunRecord({
+  method,
+  roleUrls = {},
+  ...options
+}: ExperimentRoleOptions): JsonObject {
+  const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const isElsewhere = roleUrls[name === "answerer" ? "solver" : name] !== undefined;
+      const own = Object.entries(omitUndefined(options[name] ?? {}) as JsonObject).filter(
+        ([key]) => !isElsewhere && !ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD.has(key),
+      );
+      return own.length > 0 ? [[name, Object.fromEntries(own)]] : [];
+    }),
+  );
+}
+
+/** Names of the role options that are separate members in the run line. */
+const ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD: ReadonlySet<string> = new Set([
+  "mode",
+  "context",
+  "maxTurns",
+  "maxSolverCalls",
+  "tokenBudget",
+  "seed",
+]);
+
+/** Replaces the characters of a text that a run ID may not contain. */
+export function toFileName(text: string): string {
+  return text
+    .replaceAll(/[^A-Za-z0-9_.@+-]+/g, "-")
+    .replaceAll(/[@+]/g, "_")
+    .slice(0, 128);
 }

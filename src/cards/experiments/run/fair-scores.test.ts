@@ -7,8 +7,8 @@ import { createHangingModel } from "../../roles/models/hanging-model.fixture.ts"
 import { decodeRecordLine } from "../../index.ts";
 import { encodeTrafficLine, type TrafficLine } from "../../../observe/trace/index.ts";
 import { type ModelRequest, createScriptedModel, type RoleModel } from "../../roles/index.ts";
-import { readDataset, selectDatasetSamples } from "../data/index.ts";
-import { rescoreRecordLines } from "./rescore-record-lines.ts";
+import { readDataset, selectDatasetSamples } from "../read-dataset.ts";
+import { rescoreRecordLines } from "./score-reply.ts";
 import { type ExperimentOptions, type ExperimentOutcome, runExperiment } from "./run-experiment.ts";
 
 const DATASET = selectDatasetSamples(readDataset("gsm8k"), { count: 2 });

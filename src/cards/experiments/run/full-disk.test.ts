@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { getGsm8kSlice, buildRunReport } from "../../index.ts";
 import { createOracleModel } from "../../roles/index.ts";
-import { readDataset } from "../data/index.ts";
+import { readDataset } from "../read-dataset.ts";
 import { runExperiment } from "./run-experiment.ts";
 
 const disk = vi.hoisted(() => ({ isFull: false }));

@@ -3,8 +3,6 @@
  * `run-experiment.ts` solves the problems of a dataset, `experiment-roles.ts` starts the roles, and
  * `score-reply.ts` scores the answers.
  */
-export * from "./experiment-method.ts";
-export * from "./judge-scorer.ts";
-export * from "./rescore-record-lines.ts";
-export * from "./run-experiment.ts";
+export * from "./experiment-roles.ts";
 export * from "./score-reply.ts";
+export * from "./run-experiment.ts";

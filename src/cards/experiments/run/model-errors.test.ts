@@ -11,7 +11,7 @@ import {
   startFakeModelServer,
 } from "../../roles/models/fake-model-server.fixture.ts";
 import { createOpenAiCompatibleModel } from "../../roles/index.ts";
-import { readDataset, selectDatasetSamples } from "../data/index.ts";
+import { readDataset, selectDatasetSamples } from "../read-dataset.ts";
 import { type ExperimentOptions, type ExperimentOutcome, runExperiment } from "./index.ts";
 
 const dataset = selectDatasetSamples(readDataset("gsm8k"), { count: 4 });

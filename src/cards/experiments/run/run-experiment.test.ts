@@ -19,7 +19,7 @@ import {
   createSolver,
 } from "../../roles/index.ts";
 import { createServer } from "../../../server/index.ts";
-import { selectDatasetSamples, readDataset } from "../data/index.ts";
+import { selectDatasetSamples, readDataset } from "../read-dataset.ts";
 import {
   type ExperimentOptions,
   type ExperimentOutcome,

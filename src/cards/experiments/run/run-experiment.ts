@@ -21,7 +21,7 @@ import {
   createTaskContextFromDocuments,
   excludeDelays,
 } from "../../roles/index.ts";
-import type { Dataset } from "../data/index.ts";
+import type { Dataset } from "../read-dataset.ts";
 import {
   openRunFile,
   type RunFile,
@@ -30,16 +30,24 @@ import {
   type ScoreRecordInput,
   writeMessageCardListFile,
 } from "../recorder/index.ts";
-import { buildRunDescription } from "./run-description.ts";
-import { type CustomScorer, getReplyErrorType, resolveScorer, scoreReply } from "./score-reply.ts";
-import { type ExperimentRoleOptions, resolveRoleModels, startExperimentRoles } from "./experiment-roles.ts";
-import { type ExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
 import {
+  buildRunDescription,
+  type ExperimentRoleOptions,
+  resolveRoleModels,
+  startExperimentRoles,
+  type ExperimentMethod,
+  parseExperimentMethod,
+} from "./experiment-roles.ts";
+import {
+  type CustomScorer,
+  getReplyErrorType,
+  resolveScorer,
+  scoreReply,
   findUnreachableSubtask,
   isReplyOfMisconfiguredModel,
   isReplyOfRejectedRequest,
   isReplyOfUnreachableRole,
-} from "./unreachable-roles.ts";
+} from "./score-reply.ts";
 
 /** Options for `runExperiment`. */
 export interface ExperimentOptions

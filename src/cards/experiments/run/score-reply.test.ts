@@ -7,9 +7,8 @@ import {
   type ResultCardStatus,
 } from "../../index.ts";
 import { createScriptedModel, type ModelRequest, type Role } from "../../roles/index.ts";
-import { createJudgeScorer } from "./judge-scorer.ts";
-import { type CustomScorer, resolveScorer, scoreReply } from "./score-reply.ts";
-import { formatExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
+import { createJudgeScorer, type CustomScorer, resolveScorer, scoreReply } from "./score-reply.ts";
+import { formatExperimentMethod, parseExperimentMethod } from "./experiment-roles.ts";
 
 const protocol = createCardProtocol();
 

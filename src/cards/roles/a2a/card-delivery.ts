@@ -38,7 +38,7 @@ import {
  * A message card to deliver. A later process that delivers the same card continues the task of the recipient, because
  * the A2A message is the same.
  */
-export interface CardToDeliver {
+interface CardToDeliver {
   readonly card: TaskCard | QueryCard;
   /** W3C `traceparent` of the A2A messages. */
   readonly traceparent: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { getGsm8kSlice, type Gsm8kSample } from "../../index.ts";
 import { createFakeTaskContext, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import { createPlanner } from "../planner/planner.ts";
-import type { PlannerOptions } from "../planner/planner-options.ts";
+import type { PlannerOptions } from "../planner/planner-state.ts";
 import { createBaselineAnswerer } from "../solver.ts";
 import { createOracleModel, createScriptedModel } from "./index.ts";
 import {

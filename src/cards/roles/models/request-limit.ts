@@ -21,7 +21,7 @@ export interface RequestLimitOptions {
 }
 
 /** Limits the requests of all its models together. */
-export interface RequestLimit {
+interface RequestLimit {
   /** Returns a model whose requests the limit controls. */
   wrap(model: RoleModel): RoleModel;
   /**

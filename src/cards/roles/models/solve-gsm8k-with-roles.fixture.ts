@@ -1,6 +1,6 @@
 import { type ErrorCard, type Gsm8kSample, type ResultCard, scoreAnswer } from "../../index.ts";
 import { createPlanner } from "../planner/planner.ts";
-import type { PlannerOptions } from "../planner/planner-options.ts";
+import type { PlannerOptions } from "../planner/planner-state.ts";
 import type { RoleModel } from "../role-model.ts";
 import { createSolver } from "../solver.ts";
 import { type InMemoryTestRunLog, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";

@@ -4,8 +4,8 @@ import { createFakeTaskContext } from "../fake-task-context.fixture.ts";
 import { createScriptedModel } from "../models/scripted-model.ts";
 import type { TaskOutcome } from "../role.ts";
 import { createPlanner, dispatchSubtasks } from "./planner.ts";
-import { resolveSettings } from "./planner-options.ts";
 import {
+  resolveSettings,
   createPlannerState,
   fillPlaceholders,
   findDependencyProblem,

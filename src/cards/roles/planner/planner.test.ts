@@ -11,7 +11,7 @@ import type { PlannerModelInput } from "../role-model.ts";
 import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
 import type { DelegationRequest } from "../role.ts";
 import { createPlanner } from "./planner.ts";
-import type { PlannerOptions } from "./planner-options.ts";
+import type { PlannerOptions } from "./planner-state.ts";
 
 const formatCallSolver = (subtask: string, ...documents: string[]): string =>
   JSON.stringify({ action: "call_solver", subtask, ...(documents.length > 0 && { documents }) });

@@ -5,9 +5,6 @@ import {
   type PlannerSettings,
   resolveSettings,
   selectSubtaskDocumentContextByPolicy,
-} from "./planner-options.ts";
-import { computeTransition, type PlannerTransition } from "./planner-transition.ts";
-import {
   applyControlCardToState,
   createPlannerState,
   fillPlaceholders,
@@ -17,6 +14,7 @@ import {
   type Subtask,
   toSolverFinding,
 } from "./planner-state.ts";
+import { computeTransition, type PlannerTransition } from "./planner-transition.ts";
 import { type SolverFinding, sumInputAndOutputTokens } from "../role-model.ts";
 import { truncateText } from "../../../protocol/index.ts";
 import { MAX_ANSWER_CHARACTERS } from "../prompts.ts";

@@ -13,9 +13,8 @@ import { createScriptedRecordFileText } from "../../../cards/recording/recording
 import { SCRIPTED_GSM8K_SAMPLES } from "../../../cards/recording/scripted-samples.fixture.ts";
 import { EXAMPLE_RUN } from "../../../cards/experiments/recorder/example-run.fixture.ts";
 import { createTempTestDirectoryWithFiles } from "../../cli-test-process.fixture.ts";
-import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
+import { streamRecordingAsSse, startWatchServer, type WatchServer } from "../watch.ts";
 import { followFile, type FileFollowEvent } from "./follow-file.ts";
-import { startWatchServer, type WatchServer } from "./watch-server.ts";
 import { getScriptArguments } from "../../../../test/support/fork-script.ts";
 
 const cleanups: (() => unknown)[] = [];

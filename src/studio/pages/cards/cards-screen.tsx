@@ -3,12 +3,10 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { CardInspector } from "./card-inspector.tsx";
-import { FilterForm } from "./filter-form.tsx";
+import { FilterForm, SampleList } from "./sample-list.tsx";
 import { getSampleName } from "./model/run-model.ts";
-import { RunHeader } from "./run-header.tsx";
-import { RunOverview } from "./run-overview.tsx";
+import { RunHeader, RunOverview } from "./run-header.tsx";
 import { hasContent, type RunView } from "./run-view.ts";
-import { SampleList } from "./sample-list.tsx";
 import { SampleView } from "./sample-view.tsx";
 import { formatCount, pluralize } from "./text-format.ts";
 
@@ -87,7 +85,7 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
       </div>
       <section id="list" aria-label="Problems">
         <FilterForm
-          run={view.run.value}
+          statistics={statistics}
           filter={filter}
           onChange={(changed) => (view.filter.value = changed)}
           onLeave={() => list.current?.focus()}

@@ -1,12 +1,19 @@
-import type { VNode } from "preact";
+import type { VNode, ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { RunReport } from "../../../cards/index.ts";
+import { type RunReport, RUN_FINDING_KINDS } from "../../../cards/index.ts";
 import { AgentText } from "./agent-text.tsx";
 import { LabeledValue } from "../flow/labeled-value.tsx";
-import type { RunModel } from "./model/run-model.ts";
-import { describeRunState } from "./model/run-state.ts";
+import { type RunModel, describeRunState } from "./model/run-model.ts";
 import { summarizeSample } from "./model/sample-summary.ts";
-import { formatCount, formatDuration, formatPercent, formatTokenTotal, pluralize } from "./text-format.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatTokenTotal,
+  pluralize,
+  formatSampleId,
+} from "./text-format.ts";
+import { FigureTable } from "../flow/figure-table.tsx";
 
 interface RunHeaderProps {
   readonly model: RunModel;
@@ -183,4 +190,70 @@ function describeLedger({ ledger }: RunReport): LabeledFigure {
     };
   const rest = ledger.unchecked.length > 0 ? `; not recorded: ${ledger.unchecked.join(", ")}` : "";
   return { name: "ledger", value: "balanced", note: `cards match model calls${rest}`, kind: "good" };
+}
+
+const MAX_LINKED_SAMPLES = 4;
+
+interface RunOverviewProps {
+  readonly statistics: RunReport;
+  readonly onSelectSample: (id: string) => void;
+}
+
+/** The tokens and the times by role, and the findings of a run. */
+export function RunOverview({ statistics, onSelectSample }: RunOverviewProps): VNode {
+  const findings = [...Map.groupBy(statistics.findings, ({ kind }) => kind)];
+  const sampleLink = (id: string): VNode => (
+    <button type="button" class="link" onClick={() => onSelectSample(id)}>
+      <AgentText text={formatSampleId(id)} />
+    </button>
+  );
+  return (
+    <div class="run-overview">
+      <Section title="Tokens and time by role">
+        <FigureTable
+          head={["role", "turn", "cards", "input", "cached", "output", "time", "share"]}
+          rows={statistics.spending.map((one) => [
+            <AgentText text={one.role} />,
+            one.turn === undefined ? "–" : String(one.turn),
+            formatCount(one.cards),
+            formatTokenTotal({ total: one.input, unknownCards: one.unknownCards }),
+            formatCount(one.cached),
+            formatTokenTotal({ total: one.output, unknownCards: one.unknownCards }),
+            formatDuration(one.ms),
+            formatPercent(one.share),
+          ])}
+        />
+      </Section>
+      {findings.length > 0 && (
+        <Section title="Findings">
+          <FigureTable
+            head={["finding", "count", "problems"]}
+            rows={findings.map(([kind, found]) => {
+              const ids = [...new Set(found.map(({ sample_id = "" }) => sample_id))];
+              return [
+                RUN_FINDING_KINDS[kind],
+                formatCount(found.length),
+                <span>{ids.slice(0, MAX_LINKED_SAMPLES).map((id) => [sampleLink(id), " "])}</span>,
+              ];
+            })}
+          />
+        </Section>
+      )}
+    </div>
+  );
+}
+
+function Section({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}): VNode {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
 }

@@ -3,10 +3,9 @@ import { buildRunReport, type RunReport } from "../../../cards/index.ts";
 import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
 import { type PageSample, RunModel } from "./model/run-model.ts";
 import { type CardFilter, matchesSample } from "./model/sample-summary.ts";
-import { formatViewHash, parseViewHash, type ViewState } from "./model/view-state.ts";
 
 /** A filter that matches everything. */
-export const EMPTY_FILTER: CardFilter = { text: "", outcome: "", role: "", type: "", status: "" };
+export const EMPTY_FILTER: CardFilter = { text: "", outcome: "" };
 
 /** State of the screen that shows the message cards of a run. */
 export interface RunView {
@@ -24,7 +23,7 @@ export interface RunView {
 }
 
 /** A run and its statistics. */
-export interface RunWithStatistics {
+interface RunWithStatistics {
   readonly model: RunModel;
   readonly statistics: RunReport;
 }
@@ -102,4 +101,44 @@ export function createRunView(title: string, shown: RunModel, liveEvents?: Event
 /** Returns whether the list shows the sample. Cards without a problem form a sample without an ID. */
 export function hasContent({ id, cards }: PageSample): boolean {
   return id !== "" || cards.length > 0;
+}
+
+/** State of the view of a run, which the URL fragment stores. */
+interface ViewState {
+  /** ID of the selected problem, or `undefined` for the entire run. */
+  readonly sampleId: string | undefined;
+  /** Number of the selected message card within its problem, starting at 1. */
+  readonly cardNumber: number | undefined;
+}
+
+/**
+ * Parses a URL fragment such as `#/cards?sample=gsm8k_0&card=3`. The fragments of earlier versions have
+ * no path: `#gsm8k_0` and `#sample=gsm8k_0&card=3`.
+ */
+function parseViewHash(hash: string): ViewState {
+  const text = hash.replace(/^#(?:\/cards(?:\?|$))?/, "");
+  if (text !== "" && !/[=/]/.test(text))
+    return { sampleId: decodeUriOrKeepText(text), cardNumber: undefined };
+  const params = new URLSearchParams(text);
+  const card = Number(params.get("card"));
+  return {
+    sampleId: params.get("sample") ?? undefined,
+    cardNumber: Number.isSafeInteger(card) && card > 0 ? card : undefined,
+  };
+}
+
+/** Formats a view state as a URL fragment. */
+function formatViewHash({ sampleId, cardNumber }: ViewState): string {
+  const params = new URLSearchParams();
+  if (sampleId !== undefined) params.set("sample", sampleId);
+  if (cardNumber !== undefined) params.set("card", String(cardNumber));
+  return params.size === 0 ? "#/cards" : `#/cards?${params}`;
+}
+
+function decodeUriOrKeepText(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,10 +1,16 @@
 import type { RefObject, VNode } from "preact";
-import { toSingleLine } from "../../../cards/index.ts";
+import { toSingleLine, type RunReport } from "../../../cards/index.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { AgentText } from "./agent-text.tsx";
 import { getSampleName, type PageSample } from "./model/run-model.ts";
-import { type SampleSummary, summarizeSample } from "./model/sample-summary.ts";
+import {
+  type SampleSummary,
+  summarizeSample,
+  type CardFilter,
+  OUTCOME_LABELS,
+} from "./model/sample-summary.ts";
 import { formatDuration, formatSampleId, formatTokenTotal } from "./text-format.ts";
+import { EMPTY_FILTER } from "./run-view.ts";
 
 const ROW_HEIGHT_PX = 56;
 
@@ -66,5 +72,63 @@ function SampleRow({ sample }: { readonly sample: PageSample | undefined }): VNo
       <span class="notes">{notes.join(" · ")}</span>
       <AgentText class="question" text={toSingleLine(summary.question.slice(0, 160))} />
     </>
+  );
+}
+
+interface FilterFormProps {
+  readonly statistics: RunReport;
+  readonly filter: CardFilter;
+  readonly onChange: (filter: CardFilter) => void;
+  /** Called when the user leaves the search field for the list of problems. */
+  readonly onLeave: () => void;
+  readonly searchInput: RefObject<HTMLInputElement | null>;
+}
+
+/** Filter form above the list of problems. */
+export function FilterForm({ statistics, filter, onChange, onLeave, searchInput }: FilterFormProps): VNode {
+  const recorded = Object.keys(statistics.samples.outcomes).filter(
+    (name) => !Object.hasOwn(OUTCOME_LABELS, name),
+  );
+  const choices = [...Object.entries(OUTCOME_LABELS), ...recorded.map((name) => [name, name])];
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape" && !(event.key === "ArrowDown" && event.target === searchInput.current))
+      return;
+    event.preventDefault();
+    if (event.key === "Escape") onChange(EMPTY_FILTER);
+    onLeave();
+  };
+  return (
+    <form
+      role="search"
+      class="card-filters"
+      onSubmit={(event) => event.preventDefault()}
+      onKeyDown={onKeyDown}
+    >
+      <input
+        ref={searchInput}
+        type="search"
+        id="search"
+        placeholder="Filter by id or text"
+        aria-label="Filter by id or text"
+        autocomplete="off"
+        spellcheck={false}
+        value={filter.text}
+        onInput={({ currentTarget }) => onChange({ ...filter, text: currentTarget.value })}
+      />
+      <div class="selects">
+        <select
+          name="outcome"
+          aria-label="Filter by outcome"
+          value={filter.outcome}
+          onInput={({ currentTarget }) => onChange({ ...filter, outcome: currentTarget.value })}
+        >
+          {choices.map(([value, label]) => (
+            <option key={value} value={value}>
+              {toSingleLine(label ?? "")}
+            </option>
+          ))}
+        </select>
+      </div>
+    </form>
   );
 }

@@ -20,9 +20,9 @@ describe("a sequence diagram", () => {
   it("has a bar from each task to its reply", () => {
     const { activations } = buildCardSequence(janetCards);
     expect(activations.map(({ fromRow, toRow }) => [fromRow, toRow])).toEqual([
-      [0, 5],
       [1, 2],
       [3, 4],
+      [0, 5],
     ]);
   });
 

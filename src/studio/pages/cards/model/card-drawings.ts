@@ -1,9 +1,4 @@
-import {
-  buildDelegations,
-  flattenDelegations,
-  getCardTypeClass,
-  toSingleLine,
-} from "../../../../cards/index.ts";
+import { getCardTypeClass, toSingleLine } from "../../../../cards/index.ts";
 import type { SequenceActivation, SequenceMessage } from "../../flow/sequence-layout.ts";
 import { formatCount, formatDuration } from "../text-format.ts";
 import type { PageCard } from "./run-model.ts";
@@ -13,7 +8,7 @@ import { countCardTokens, findCardStatusOrErrorType, listRolesInCards } from "./
  * Drawings of the message cards of one problem. The key of a card in each drawing is its number within the
  * problem, starting at 1.
  */
-export interface CardSequence {
+interface CardSequence {
   readonly participants: readonly string[];
   readonly messages: readonly SequenceMessage[];
   readonly activations: readonly SequenceActivation[];
@@ -26,8 +21,9 @@ export function formatCardKey(index: number): string {
 
 /** Builds a sequence diagram with one message for each card, in the order the cards were sent. */
 export function buildCardSequence(cards: readonly PageCard[]): CardSequence {
-  const rows = new Map(cards.map(({ card }, index) => [card, index]));
-  const roots = buildDelegations(cards.map(({ card }) => card));
+  const rows = new Map(
+    cards.map(({ card }, index) => [card.message_type === "task" && card.metadata.card_id, index]),
+  );
   return {
     participants: listRolesInCards(cards.map(({ card }) => card)),
     messages: cards.map((seen, index): SequenceMessage => {
@@ -46,12 +42,10 @@ export function buildCardSequence(cards: readonly PageCard[]): CardSequence {
         isCritical: false,
       };
     }),
-    activations: flattenDelegations(roots).flatMap(({ task, reply }) => {
-      const fromRow = rows.get(task);
-      const toRow = reply && rows.get(reply);
-      return fromRow === undefined || toRow === undefined
-        ? []
-        : [{ participant: task.recipient, fromRow, toRow }];
+    activations: cards.flatMap(({ card }, toRow) => {
+      const fromRow = rows.get(card.metadata.in_reply_to ?? "");
+      const isReply = card.message_type === "result" || card.message_type === "error";
+      return isReply && fromRow !== undefined ? [{ participant: card.sender, fromRow, toRow }] : [];
     }),
   };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createScriptedRecording } from "../../../../cards/recording/recording.fixture.ts";
-import { buildCardRunData, RunModel } from "./run-model.ts";
-import { describeRunState } from "./run-state.ts";
+import { buildCardRunData, RunModel, describeRunState } from "./run-model.ts";
 
 /** A run without an end line. */
 function createOpenRun(): RunModel {

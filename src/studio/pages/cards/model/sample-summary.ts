@@ -1,5 +1,6 @@
 import {
   findCardTokenTotal,
+  getScoreOutcome,
   type MessageCard,
   summarizeTokens,
   type TokenSummary,
@@ -71,54 +72,33 @@ export function listRolesInCards(cards: Iterable<Pick<MessageCard, "sender" | "r
   return [...new Set([...first, ...roles])];
 }
 
-/**
- * Criteria that filter the problems and message cards in the HTML report. An empty string disables a filter
- * criterion.
- */
+/** Criteria that filter the problems of the page. An empty string disables a criterion. */
 export interface CardFilter {
-  /** Case-insensitive search text for problem IDs and message card contents. */
+  /** Case-insensitive search text for problem IDs, answers, and message card contents. */
   readonly text: string;
-  /** Outcome that a problem must have to match the filter. */
-  readonly outcome: "" | "correct" | "wrong" | "unscored" | "errors" | "partial";
-  /** Name of the role that sent or received the message card. */
-  readonly role: string;
-  /** Card type. */
-  readonly type: string;
-  /** Status or error type of the message card. */
-  readonly status: string;
+  /** A key of `OUTCOME_LABELS`, or an outcome in a score, such as `timeout`. */
+  readonly outcome: string;
 }
 
-/**
- * Returns whether a problem matches all filter criteria. The search text and the other filter criteria can
- * match different message cards of the problem.
- */
-export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
-  return (
-    matchesOutcome(sample, filter.outcome) &&
-    (hasNoCardFieldCriteria(filter) || sample.timedCards.some((seen) => matchesCardFields(seen, filter))) &&
-    matchesSampleText(sample, filter.text)
-  );
+export const OUTCOME_LABELS: Readonly<Record<string, string>> = {
+  "": "any outcome",
+  correct: "correct",
+  wrong: "wrong",
+  unscored: "not scored",
+  errors: "with errors",
+  partial: "partial",
+};
+
+export function matchesSample(sample: PageSample, { outcome, text }: CardFilter): boolean {
+  return (outcome === "" || matchesOutcome(sample, outcome)) && matchesSampleText(sample, text);
 }
 
-function matchesOutcome(sample: PageSample, outcome: CardFilter["outcome"]): boolean {
-  if (outcome === "") return true;
-  const summary = summarizeSample(sample);
-  if (outcome === "errors") return summary.errorCount > 0;
-  if (outcome === "partial") return summary.isPartial;
-  if (outcome === "unscored") return ["unscored", "waiting", "skipped"].includes(summary.outcome);
-  return summary.outcome === outcome;
-}
-
-function matchesCardFields({ card }: PageCard, { role, type, status }: CardFilter): boolean {
-  return (
-    (role === "" || card.sender === role || card.recipient === role) &&
-    (type === "" || card.message_type === type) &&
-    (status === "" || findCardStatusOrErrorType(card) === status)
-  );
-}
-
-function hasNoCardFieldCriteria({ role, type, status }: CardFilter): boolean {
-  return role === "" && type === "" && status === "";
+function matchesOutcome(sample: PageSample, wanted: string): boolean {
+  const { outcome, errorCount, isPartial } = summarizeSample(sample);
+  if (wanted === "errors") return errorCount > 0;
+  if (wanted === "partial" && isPartial) return true;
+  if (wanted === "unscored") return ["unscored", "waiting", "skipped"].includes(outcome);
+  return outcome === wanted || (sample.score !== undefined && getScoreOutcome(sample.score) === wanted);
 }
 
 function matchesSampleText(sample: PageSample, wanted: string): boolean {
