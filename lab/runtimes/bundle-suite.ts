@@ -2,12 +2,13 @@ import { join } from "node:path";
 import { build, type Plugin, type RolldownLog } from "rolldown";
 import { repositoryRoot } from "./installed-runtimes.ts";
 
-/** Replaces Vitest by the part of it that runs everywhere. */
-function usePortableVitest(packageFolder: string): Plugin {
+/** Replaces Vitest, and without modules of Node.js `node:assert`, by the part of Vitest that runs everywhere. */
+function usePortableVitest(packageFolder: string, usesNode = true): Plugin {
   return {
     name: "portable-vitest",
     async resolveId(source) {
-      if (source === "vitest") return join(repositoryRoot, "lab/runtimes/portable-vitest.ts");
+      if (source === "vitest" || (source === "node:assert/strict" && !usesNode))
+        return join(repositoryRoot, "lab/runtimes/portable-vitest.ts");
       if (source !== "@vitest/expect") return undefined;
       return await this.resolve(source, join(packageFolder, "package.json"), { skipSelf: true });
     },
@@ -70,7 +71,7 @@ export async function bundleWorker(
     platform: "browser",
     resolve: { conditionNames: ["workerd", "worker", "browser", "import", "module", "default"] },
     external: usesNode ? /^(?:node|cloudflare):/ : [],
-    plugins: [usePortableVitest(packageFolder)],
+    plugins: [usePortableVitest(packageFolder, usesNode)],
     output: { format: "esm", codeSplitting: false },
   });
   return output[0].code;

@@ -136,6 +136,12 @@ Object.assign(expect, { poll });
 
 type Matcher = (...expected: unknown[]) => unknown;
 
+/** The function of `node:assert/strict`, for runtimes without modules of Node.js. */
+export function deepStrictEqual(actual: unknown, expected: unknown, message?: string): void {
+  const assertion = chai.expect(actual, message);
+  (Reflect.get(assertion, "toStrictEqual") as Matcher).call(assertion, expected);
+}
+
 /** Repeats a matcher with the current value of `read` until the matcher accepts the value. */
 function poll(read: Callback): object {
   return new Proxy(

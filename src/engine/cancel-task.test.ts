@@ -54,6 +54,34 @@ describe("cancel", () => {
     expect(run.isReturned).toBe(true);
   });
 
+  it("reports the errors of abort listeners, also after the turn, and calls no removed listener [E7]", async () => {
+    const errors: string[] = [];
+    const onError = ({ error }: { error: unknown }): number => errors.push((error as Error).message);
+    const { engine, agent } = createEngineFixture({ observer: { onError } });
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    const run = await agent.waitForRun(0);
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
+    const { signal, taskId } = run.run;
+    const { promise: failure, reject: failLater } = Promise.withResolvers<void>();
+    const removed = (): number => errors.push("removed");
+    signal.addEventListener("abort", removed);
+    signal.addEventListener("abort", () => {
+      throw new Error("at once");
+    });
+    const failsLater = (): unknown => failure;
+    signal.addEventListener("abort", failsLater);
+    signal.addEventListener("abort", () => run.end());
+    signal.removeEventListener("abort", removed);
+    await engine.cancelTask({ id: taskId }, alice);
+    await answer;
+    failLater(new Error("later"));
+    signal.removeEventListener("abort", removed);
+    signal.addEventListener("abort", removed);
+    await flushEventLoopForTest();
+    expect(errors).toEqual(["at once", "later"]);
+  });
+
   it("lets the agent end otherwise in time [F-43]", async () => {
     const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);

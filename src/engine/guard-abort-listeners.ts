@@ -5,7 +5,8 @@ type Listener = NonNullable<ListenerArguments[1]>;
 
 /** The guarded listeners of a signal. */
 interface ListenerGuards {
-  readonly onError: (error: unknown) => void;
+  /** Undefined once the signal can no longer abort. */
+  onError: ((error: unknown) => void) | undefined;
   readonly byListener: WeakMap<Listener, (event: Event) => void>;
 }
 
@@ -24,20 +25,36 @@ export function guardAbortListeners(signal: AbortSignal, onError: (error: unknow
   signal.removeEventListener = removeGuardedListener;
 }
 
-function addGuardedListener(this: AbortSignal, ...[type, listener, options]: ListenerArguments): void {
-  AbortSignal.prototype.addEventListener.call(this, type, findOrCreateGuard(this, listener), options);
-}
-
-function removeGuardedListener(this: AbortSignal, ...[type, listener, options]: ListenerArguments): void {
-  AbortSignal.prototype.removeEventListener.call(this, type, findOrCreateGuard(this, listener), options);
-}
-
-function findOrCreateGuard(signal: AbortSignal, listener: ListenerArguments[1]): ListenerArguments[1] {
+/**
+ * Releases `onError` of a signal that can no longer abort. Code that outlives a turn keeps its signal: the contexts of ADK
+ * stay in memory until the next full garbage collection, and would keep the turn, its task, and its run.
+ */
+export function releaseAbortListeners(signal: AbortSignal): void {
   const guards = guardsOfSignals.get(signal);
-  if (!listener || !guards) return listener;
-  const { onError, byListener } = guards;
-  const guard = byListener.get(listener) ?? ((event) => void callListener(signal, listener, event, onError));
-  byListener.set(listener, guard);
+  if (guards) guards.onError = undefined;
+}
+
+function addGuardedListener(this: AbortSignal, ...[type, listener, options]: ListenerArguments): void {
+  const guard = listener && (findGuard(this, listener) ?? createGuard(this, listener));
+  AbortSignal.prototype.addEventListener.call(this, type, guard, options);
+}
+
+/** Forgets the guard of the listener, because the minor garbage collections of V8 keep the values of a `WeakMap`. */
+function removeGuardedListener(this: AbortSignal, ...[type, listener, options]: ListenerArguments): void {
+  const guard = listener && findGuard(this, listener);
+  AbortSignal.prototype.removeEventListener.call(this, type, guard ?? listener, options);
+  if (guard) guardsOfSignals.get(this)?.byListener.delete(listener);
+}
+
+function findGuard(signal: AbortSignal, listener: Listener): ((event: Event) => void) | undefined {
+  return guardsOfSignals.get(signal)?.byListener.get(listener);
+}
+
+function createGuard(signal: AbortSignal, listener: Listener): Listener {
+  const guards = guardsOfSignals.get(signal);
+  if (!guards) return listener;
+  const guard = (event: Event): void => void callListener(signal, listener, event, guards.onError);
+  guards.byListener.set(listener, guard);
   return guard;
 }
 
@@ -45,7 +62,7 @@ async function callListener(
   signal: AbortSignal,
   listener: Listener,
   event: Event,
-  onError: (error: unknown) => void,
+  onError: ListenerGuards["onError"],
 ): Promise<void> {
   try {
     const result: unknown =
@@ -53,6 +70,6 @@ async function callListener(
     // An asynchronous listener returns a promise.
     await result;
   } catch (error) {
-    onError(error);
+    onError?.(error);
   }
 }

@@ -15,7 +15,7 @@ import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { Caller, ServiceParameters, TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import type { Committer } from "./committer.ts";
-import { guardAbortListeners } from "./guard-abort-listeners.ts";
+import { guardAbortListeners, releaseAbortListeners } from "./guard-abort-listeners.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import type { EarlierRun, Observer, RunSpan, RunTracing, TracedTask } from "./observer.ts";
 import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
@@ -666,6 +666,7 @@ export class Turn {
     this.endAdmission();
     if (this.#isCounted) this.#context.committer.decrementWorkingAgents();
     this.#endSpan();
+    if (this.#abortController) releaseAbortListeners(this.#abortController.signal);
     if (this.#endCallbacks) for (const callback of this.#endCallbacks.splice(0)) callback();
   }
 

@@ -34,27 +34,47 @@ export function restoreTask(
   const artifactReferences = json ? (JSON.parse(json) as ArtifactReference[]) : [];
   const base = snapshot && (JSON.parse(snapshot.json) as Task);
   const snapshotSeq = snapshot?.seq ?? 0;
-  let snapshotSize = snapshot?.json.length ?? 0;
-  let logSizeSinceSnapshot = 0;
-  function* iterateReferencedEvents(from: number): Generator<LogEvent> {
-    for (const event of iterateLoggedEvents(readLog(from - 1), from - 1)) {
-      if (event.seq > snapshotSeq) return;
-      if (!mayContainArtifact(event.jsonText)) continue;
-      snapshotSize += event.jsonText.length;
-      yield event;
-    }
-  }
-  function* iterateLaterEvents(): Generator<LogEvent> {
-    for (const event of iterateLoggedEvents(readLog(snapshotSeq), snapshotSeq)) {
-      logSizeSinceSnapshot += event.jsonText.length;
-      yield event;
-    }
-  }
+  const snapshotSize = { size: snapshot?.json.length ?? 0 };
+  const logSize = { size: 0 };
   const firstReferencedSeq = findFirstReferencedSeq(artifactReferences);
-  if (base && firstReferencedSeq !== undefined)
-    restoreReferencedContent(base, artifactReferences, iterateReferencedEvents(firstReferencedSeq));
-  const task = foldLoggedEvents(base, iterateLaterEvents()) as Task;
-  return { task, snapshotProgress: { logSizeSinceSnapshot, snapshotSize, artifactReferences } };
+  if (base && firstReferencedSeq !== undefined) {
+    const rows = readLog(firstReferencedSeq - 1);
+    const events = iterateReferencedEvents(rows, firstReferencedSeq, snapshotSeq);
+    restoreReferencedContent(base, artifactReferences, countSizes(events, snapshotSize));
+  }
+  const laterEvents = iterateLoggedEvents(readLog(snapshotSeq), snapshotSeq);
+  const task = foldLoggedEvents(base, countSizes(laterEvents, logSize)) as Task;
+  return {
+    task,
+    snapshotProgress: {
+      logSizeSinceSnapshot: logSize.size,
+      snapshotSize: snapshotSize.size,
+      artifactReferences,
+    },
+  };
+}
+
+/** Yields the events from `first` to `last` that may contain an artifact. */
+function* iterateReferencedEvents(
+  rows: Iterable<LogLines>,
+  first: number,
+  last: number,
+): Generator<LogEvent> {
+  for (const event of iterateLoggedEvents(rows, first - 1)) {
+    if (event.seq > last) return;
+    if (mayContainArtifact(event.jsonText)) yield event;
+  }
+}
+
+/**
+ * Adds the sizes of the events that it yields to `total`. No generator function is created for each task, because V8 keeps
+ * the scope of a generator function until the next full garbage collection.
+ */
+function* countSizes(events: Iterable<LogEvent>, total: { size: number }): Generator<LogEvent> {
+  for (const event of events) {
+    total.size += event.jsonText.length;
+    yield event;
+  }
 }
 
 /** Folds the snapshot and the later events without artifacts. `rows` need not contain rows of artifacts. */

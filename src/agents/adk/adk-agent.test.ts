@@ -3,10 +3,12 @@ import {
   AuthCredentialTypes,
   BaseAgent,
   BasePlugin,
+  type Context,
   createEvent,
   EXIT_LOOP,
   type Event,
   FunctionTool,
+  type GetSessionRequest,
   InMemoryRunner,
   InMemorySessionService,
   type InvocationContext,
@@ -18,6 +20,7 @@ import {
   ParallelAgent,
   RequestInput,
   SequentialAgent,
+  type Session,
   setLogLevel,
   Workflow,
 } from "@google/adk";
@@ -27,6 +30,7 @@ import type { AgentEvent } from "../../engine/index.ts";
 import { type DataPart, type Part, getText } from "../../protocol/index.ts";
 import { adkAgent } from "./adk-agent.ts";
 import { type Script, ScriptedLlm } from "./models/index.ts";
+import { getRunOfToolContext } from "./run-of-tool-context.ts";
 import { TaskHarness } from "./task-harness.fixture.ts";
 
 setLogLevel(LogLevel.ERROR);
@@ -154,6 +158,41 @@ describe("an ADK agent", () => {
         allowed ? [1, "TASK_STATE_COMPLETED"] : [0, "TASK_STATE_INPUT_REQUIRED"],
       );
     }
+  });
+
+  it("gives tools their own run, also for a shared session object, until the run ends", async () => {
+    class SharingSessionService extends InMemorySessionService {
+      readonly #sessions = new Map<string, Session | undefined>();
+
+      override async getSession(request: GetSessionRequest): Promise<Session | undefined> {
+        const { sessionId } = request;
+        if (!this.#sessions.get(sessionId)) this.#sessions.set(sessionId, await super.getSession(request));
+        return this.#sessions.get(sessionId);
+      }
+    }
+    const contexts: Context[] = [];
+    const signals: AbortSignal[] = [];
+    const look = new FunctionTool({
+      name: "look",
+      description: "Looks",
+      execute: (_args: unknown, context?: Context) => {
+        contexts.push(context as Context);
+        signals.push(getRunOfToolContext(context as Context).signal);
+        return {};
+      },
+    });
+    const script: Script = ({ results }) => (results.length > 0 ? "Done." : { call: "look" });
+    const sessionService = new SharingSessionService();
+    const agent = adkAgent(createLlmAgent("looker", script, { tools: [look] }), { sessionService });
+    const sent: AbortSignal[] = [];
+    for (const text of ["one", "two"]) {
+      const { signal } = new AbortController();
+      sent.push(signal);
+      await new TaskHarness(agent).send(text, { signal });
+    }
+    expect(signals.map((signal) => sent.indexOf(signal))).toEqual([0, 1]);
+    for (const context of contexts)
+      expect(() => getRunOfToolContext(context)).toThrow("The run of this tool has ended.");
   });
 
   it("runs in a sequence, in parallel, and in a loop", async () => {

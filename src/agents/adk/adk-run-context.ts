@@ -31,12 +31,21 @@ interface InvocationContextLike {
   readonly abortSignal?: AbortSignal | undefined;
 }
 
+/** Undefined after the end of the run. */
+interface RunContextSlot {
+  context: AdkRunContext | undefined;
+}
+
 /**
  * Run contexts by abort signal and by session object. ADK passes an agent's abort signal and session object
  * to its sub-agents. Workflow nodes get a new abort signal, and agents used as tools get a new session
  * object.
+ *
+ * All signals and sessions of a run share one slot, which the end of the run empties. ADK creates generator functions in
+ * each run. V8 keeps what such a function references until the next full garbage collection: the invocation context with
+ * its signal and its session, and through them the turn and its task.
  */
-const runContextsBySignalOrSession = new HiddenProperty<AdkRunContext>();
+const slotsBySignalOrSession = new HiddenProperty<RunContextSlot>();
 
 export function registerRunContext(run: Run): AdkRunContext {
   // An empty list clears the ids that an earlier turn stored in the task metadata.
@@ -44,30 +53,44 @@ export function registerRunContext(run: Run): AdkRunContext {
     run,
     waitingTaskIds: run.task.metadata?.[WAITING_TASK_IDS_METADATA_KEY] ? [] : undefined,
   };
-  runContextsBySignalOrSession.set(run.signal, runContext);
+  slotsBySignalOrSession.set(run.signal, { context: runContext });
   return runContext;
 }
 
-export function findRunContextBySignal(signal: AbortSignal | undefined): AdkRunContext | undefined {
-  return signal && runContextsBySignalOrSession.get(signal);
+/** Releases the context of a run whose work has ended. */
+export function releaseRunContext({ signal }: Pick<Run, "signal">): void {
+  const slot = slotsBySignalOrSession.get(signal);
+  if (slot) slot.context = undefined;
 }
 
-export function findRunContextByInvocation({
-  session,
-  abortSignal,
-}: InvocationContextLike): AdkRunContext | undefined {
-  return runContextsBySignalOrSession.get(session) ?? findRunContextBySignal(abortSignal);
+export function findRunContextBySignal(signal: AbortSignal | undefined): AdkRunContext | undefined {
+  return signal && slotsBySignalOrSession.get(signal)?.context;
+}
+
+export function findRunContextByInvocation(invocation: InvocationContextLike): AdkRunContext | undefined {
+  return findSlot(invocation)?.context;
+}
+
+/** Returns true if Colloquy has run the invocation, and the run has ended. */
+export function hasRunEnded(invocation: InvocationContextLike): boolean {
+  const slot = findSlot(invocation);
+  return slot !== undefined && slot.context === undefined;
+}
+
+/** A session service can return the session object of an earlier run. */
+function findSlot({ session, abortSignal }: InvocationContextLike): RunContextSlot | undefined {
+  const slot = slotsBySignalOrSession.get(session);
+  return slot?.context ? slot : ((abortSignal && slotsBySignalOrSession.get(abortSignal)) ?? slot);
 }
 
 /** Finds the run context of an invocation, registers it by session and abort signal, and returns it. */
 export function registerRunContextForInvocation(
   invocation: InvocationContextLike,
 ): AdkRunContext | undefined {
-  const runContext = findRunContextByInvocation(invocation);
-  if (!runContext) return undefined;
+  const slot = findSlot(invocation);
+  if (!slot) return undefined;
   const { session, abortSignal } = invocation;
-  runContextsBySignalOrSession.set(session, runContext);
-  if (abortSignal && abortSignal !== runContext.run.signal)
-    runContextsBySignalOrSession.set(abortSignal, runContext);
-  return runContext;
+  slotsBySignalOrSession.set(session, slot);
+  if (abortSignal && abortSignal !== slot.context?.run.signal) slotsBySignalOrSession.set(abortSignal, slot);
+  return slot.context;
 }

@@ -1,6 +1,6 @@
 import type { Context } from "@google/adk";
 import type { Run } from "../../engine/index.ts";
-import { findRunContextByInvocation } from "./adk-run-context.ts";
+import { findRunContextByInvocation, hasRunEnded } from "./adk-run-context.ts";
 
 /** Members of a run that tools of an ADK agent can use. */
 export type RunOfTool = Pick<
@@ -13,8 +13,11 @@ export type RunOfTool = Pick<
  * Colloquy's server does not run the agent.
  */
 export function getRunOfToolContext(toolContext: Context): RunOfTool {
-  const context = findRunContextByInvocation(toolContext.invocationContext);
+  const { invocationContext } = toolContext;
+  const context = findRunContextByInvocation(invocationContext);
   if (context) return context.run;
+  if (hasRunEnded(invocationContext))
+    throw new TypeError("The run of this tool has ended. Return the promise of all work from the tool.");
   throw new TypeError(
     "No run of Colloquy executes this tool. Serve the ADK agent with toA2a or adkAgent, or call the tool without steps.",
   );

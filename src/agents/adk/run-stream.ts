@@ -1,6 +1,7 @@
 import type { AgentEvent, Run } from "../../engine/index.ts";
 import type { RunOutcome, RunEventProcessor } from "./run-event-processor.ts";
 import type { FlushableRun, IdleRunFlusher } from "./idle-run-flusher.ts";
+import { releaseRunContext } from "./adk-run-context.ts";
 import { hasSavedFiles } from "./saved-file-artifacts.ts";
 import type { AdkEvent } from "./adk-structural-types.ts";
 
@@ -164,7 +165,10 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
     this.#hasEnded = true;
     this.#idleFlusher.unwatchRun(this);
     this.#run.signal.removeEventListener("abort", this.#onAbort);
-    // Does not wait for the generator, which may return much later. Its errors have no consumer any more.
-    this.#events?.return().catch(() => {});
+    // Does not wait for the generator, which may return much later. Its errors have no consumer any more. Until it returns,
+    // its tools can use the run.
+    const release = (): void => releaseRunContext(this.#run);
+    if (this.#events) this.#events.return().then(release, release);
+    else release();
   }
 }
