@@ -35,25 +35,28 @@ export function releaseAbortListeners(signal: AbortSignal): void {
 }
 
 function addGuardedListener(this: AbortSignal, ...[type, listener, options]: ListenerArguments): void {
-  const guard = listener && (findGuard(this, listener) ?? createGuard(this, listener));
+  const guard = listener && findOrCreateGuard(getGuards(this), this, listener);
   AbortSignal.prototype.addEventListener.call(this, type, guard, options);
 }
 
 /** Forgets the guard of the listener, because the minor garbage collections of V8 keep the values of a `WeakMap`. */
 function removeGuardedListener(this: AbortSignal, ...[type, listener, options]: ListenerArguments): void {
-  const guard = listener && findGuard(this, listener);
-  AbortSignal.prototype.removeEventListener.call(this, type, guard ?? listener, options);
-  if (guard) guardsOfSignals.get(this)?.byListener.delete(listener);
+  if (!listener) return;
+  const guards = getGuards(this);
+  const guard = findOrCreateGuard(guards, this, listener);
+  AbortSignal.prototype.removeEventListener.call(this, type, guard, options);
+  guards.byListener.delete(listener);
 }
 
-function findGuard(signal: AbortSignal, listener: Listener): ((event: Event) => void) | undefined {
-  return guardsOfSignals.get(signal)?.byListener.get(listener);
+/** Only guarded signals have the methods. */
+function getGuards(signal: AbortSignal): ListenerGuards {
+  return guardsOfSignals.get(signal) as ListenerGuards;
 }
 
-function createGuard(signal: AbortSignal, listener: Listener): Listener {
-  const guards = guardsOfSignals.get(signal);
-  if (!guards) return listener;
-  const guard = (event: Event): void => void callListener(signal, listener, event, guards.onError);
+function findOrCreateGuard(guards: ListenerGuards, signal: AbortSignal, listener: Listener): Listener {
+  const guard =
+    guards.byListener.get(listener) ??
+    ((event) => void callListener(signal, listener, event, guards.onError));
   guards.byListener.set(listener, guard);
   return guard;
 }

@@ -1,7 +1,6 @@
 import type { Deferred } from "../base/data-structures/index.ts";
 import type { JsonObject, LogEvent, Message, Task, TaskState } from "../protocol/index.ts";
 import type { Caller, TaskScope } from "./caller.ts";
-import { measureEventSize } from "./log-events.ts";
 import type { Turn, TurnRequest, TurnStartPoint } from "./turn.ts";
 import type { MessageAction } from "./decide-message-outcome.ts";
 
@@ -75,10 +74,10 @@ export class TaskLogTail {
 
   /**
    * Appends new events, which must directly follow the previous events in the tail. After
-   * `clear`, the tail accepts any events.
+   * `clear`, the tail accepts any events. Readers need the JSON texts, so their lengths cost nothing.
    */
   add(events: readonly LogEvent[]): void {
-    for (const { event } of events) this.#size += measureEventSize(event);
+    for (const { jsonText } of events) this.#size += jsonText.length;
     if (this.#events.length === 0) this.#events = events.slice();
     else this.#events.push(...events);
     // Trim half at once, so that adding stays cheap.
@@ -103,7 +102,7 @@ export class TaskLogTail {
 
   #trim(): void {
     const gone = this.#events.splice(0, Math.ceil(this.#events.length / 2));
-    for (const { event } of gone) this.#size -= measureEventSize(event);
+    for (const { jsonText } of gone) this.#size -= jsonText.length;
   }
 }
 

@@ -23,7 +23,7 @@ describe("a bundle for browsers and workers, without aliases and with the source
     ["a chat with connect", `export { createChat } from "colloquy/ui";`, 37_000],
     ["a transport for useChat", `export { A2AChatTransport } from "colloquy/ui/ai-sdk";`, 38_000],
     ["an AG-UI endpoint", `export { createAgUiHandler } from "colloquy/ag-ui";`, 39_000],
-    ["a server with the memory store", `export { agent, createServer } from "colloquy";`, 88_500],
+    ["a server with the memory store", `export { agent, createServer } from "colloquy";`, 88_600],
   ])("of %s is within its budget", async (_, code, maxGzipBytes) => {
     const scripts = await bundleFirstScripts(code);
     expect(scripts.length).toBeGreaterThan(0);
