@@ -2,26 +2,25 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
   type ClientTimeouts,
+  type ConnectOptions,
   findCard,
   getInterfaceOrigin,
   parseAgentUrl,
-  type ConnectOptions,
 } from "../client/index.ts";
+import type { Redactor } from "../observe/logging/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { CardSource } from "./catalog-entry.ts";
 import type { CliContext } from "./cli-context.ts";
-import { toClientAuthOptions, parseServiceParams } from "./client-auth-options.ts";
-import { createDebugLogger } from "./debug-logger.ts";
-import { withDeclaredCredentials } from "./declared-credentials-fetch.ts";
+import { CliError, createUsageError } from "./cli-error.ts";
+import { parseServiceParams, toClientAuthOptions } from "./client-auth-options.ts";
+import type { ClientOptions } from "./client-options.ts";
+import { createOptionsRedactor } from "./credential-redactor.ts";
+import { isLocalPath } from "./is-local-path.ts";
 import {
   createFetchResponseFromText,
   createLightweightFetch,
   type FetchObserver,
 } from "./lightweight-fetch.ts";
-import type { ClientOptions } from "./client-options.ts";
-import { CliError, createUsageError } from "./cli-error.ts";
-import { isLocalPath } from "./is-local-path.ts";
-import { createOptionsRedactor } from "./credential-redactor.ts";
 
 /**
  * Splits the positional arguments into the agent reference and the remaining arguments. If the command line
@@ -240,4 +239,75 @@ export function toCardError(error: unknown, ref: string, url: string): unknown {
     return createUsageError(message, existsSync(ref) ? `To read the file, pass ./${ref}.` : undefined, error);
   if (reason !== "INVALID_AGENT_RESPONSE") return error;
   return new CliError("A2ACLI_ERR_CARD_INVALID", message, `Run curl -i ${ref} to see the response.`, error);
+}
+
+/**
+ * Creates an observer that logs the request, response, outcome, and duration of each HTTP exchange for
+ * `--debug`. The logger redacts complete lines, because a credential may be split across two chunks.
+ */
+function createDebugLogger(err: (text: string) => void, redactor: Redactor): FetchObserver {
+  const began = performance.now();
+  const decoder = new TextDecoder();
+  let requestLine = "";
+  let line = "";
+  const log = (text: string): void => err(`debug: ${redactor.redactText(text)}\n`);
+  const elapsedMs = (): number => Math.round(performance.now() - began);
+  return {
+    onRequest(method, url, headers, body) {
+      requestLine = `${method} ${url.href}`;
+      log(`> ${requestLine}`);
+      for (const [name, value] of Object.entries(redactor.redactHeaders(Object.fromEntries(headers))))
+        err(`debug: > ${name}: ${redactor.redactText(value)}\n`);
+      if (body !== "") log(`> ${body}`);
+    },
+    onResponse(status, contentType) {
+      log(`${requestLine}: ${status} in ${elapsedMs()} ms (${contentType})`);
+    },
+    onChunk(chunk) {
+      const lines = (line + decoder.decode(chunk, { stream: true })).split("\n");
+      line = lines.pop() ?? "";
+      for (const completeLine of lines) if (completeLine !== "") log(`< ${completeLine}`);
+    },
+    onResponseEnd() {
+      if (line !== "") log(`< ${line}`);
+    },
+    onError(error) {
+      log(`${requestLine}: ${String(error)} in ${elapsedMs()} ms`);
+    },
+  };
+}
+
+/**
+ * Wraps `fetch` so that a card endpoint gets only credentials of schemes that it has declared (a2a-cli SPEC §12.4). The
+ * client reads a card without credentials first. After a response with status 401, the client repeats the request with
+ * the credentials of the user, and this function removes those that the `WWW-Authenticate` header of the response does
+ * not accept.
+ */
+function withDeclaredCredentials(send: typeof fetch): typeof fetch {
+  const schemesByUrl = new Map<string, ReadonlySet<string>>();
+  return async (input, init = {}) => {
+    if ((init.method ?? "GET") !== "GET" || typeof input !== "string") return await send(input, init);
+    const schemes = schemesByUrl.get(input);
+    const headers = Object.entries((init.headers ?? {}) as Record<string, string>).filter(
+      ([name, value]) => !schemes || isDeclared(name, value, schemes),
+    );
+    const response = await send(input, { ...init, headers: Object.fromEntries(headers) });
+    if (response.status === 401)
+      schemesByUrl.set(input, parseSchemes(response.headers.get("www-authenticate") ?? ""));
+    return response;
+  };
+}
+
+function isDeclared(name: string, value: string, schemes: ReadonlySet<string>): boolean {
+  if (name === "authorization") return schemes.has((value.split(" ")[0] ?? "").toLowerCase());
+  return name !== "x-api-key" || schemes.has("apikey");
+}
+
+/** Returns the names of the schemes in a `WWW-Authenticate` header (RFC 9110 §11.6.1). */
+function parseSchemes(challenge: string): ReadonlySet<string> {
+  const names = challenge
+    .replaceAll(/"[^"]*"/g, "")
+    .split(",")
+    .map((part) => /^[\w!#$%&'*+.^`|~-]+(?=\s|$)/.exec(part.trim())?.[0].toLowerCase());
+  return new Set(names.filter((name) => name !== undefined));
 }

@@ -1,21 +1,29 @@
 import { createInterface } from "node:readline";
 import { Command } from "commander";
-import type { JsonObject, Part, StreamResponse, Task } from "../protocol/index.ts";
-import { isInterrupted } from "../protocol/index.ts";
+import {
+  isInterrupted,
+  type JsonObject,
+  type Part,
+  type StreamResponse,
+  type Task,
+} from "../protocol/index.ts";
+import type { CliContext } from "./cli-context.ts";
+import { toCliError } from "./cli-error.ts";
+import { type ClientOptions, parseJsonObject } from "./client-options.ts";
+import { type AgentCommandContext, defineClientCommand } from "./define-agent-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
+import { LatestTaskArtifacts } from "./latest-task-artifacts.ts";
+import { createSendUsageError } from "./part-flags.ts";
+import { formatFilePart } from "./render-protocol-objects.ts";
+import type { OutputStreams } from "./terminal-streams.ts";
 import {
   createToolCallAnswerParts,
   findPendingToolCalls,
   formatExampleResponse,
   formatToolCall,
+  formatToolPart,
   isAnswerableWithText,
 } from "./tool-call-answers.ts";
-import { ChatTranscript } from "./chat-transcript.ts";
-import { defineClientCommand, type AgentCommandContext } from "./define-agent-command.ts";
-import type { CliContext } from "./cli-context.ts";
-import { formatColloquyCommand } from "./format-colloquy-command.ts";
-import { parseJsonObject, type ClientOptions } from "./client-options.ts";
-import { createSendUsageError } from "./part-flags.ts";
-import { toCliError } from "./cli-error.ts";
 import { formatResumeCommands, yieldUntilTerminalOrInterrupted } from "./wait-for-task.ts";
 
 interface ChatOptions extends ClientOptions {
@@ -208,4 +216,79 @@ function parseToolCallAnswer(json: string): JsonObject {
   } catch (error) {
     throw createSendUsageError(`/answer: ${(error as Error).message}`, error);
   }
+}
+
+/**
+ * Writes the answers of an agent as a conversation, for a person at a terminal: texts without labels, as they arrive.
+ * After each turn, one line on stderr contains the ids and the state of the task.
+ */
+class ChatTranscript {
+  readonly #streams: OutputStreams;
+  readonly #artifacts = new LatestTaskArtifacts();
+  #isLineOpen = false;
+
+  constructor(streams: OutputStreams) {
+    this.#streams = streams;
+  }
+
+  writeEvent(event: StreamResponse): void {
+    if ("message" in event) this.#writeBlock(event.message.parts);
+    else if ("artifactUpdate" in event) {
+      const { parts, isContinuation } = this.#artifacts
+        .select(event.artifactUpdate.taskId)
+        .addUpdate(event.artifactUpdate);
+      if (!isContinuation) this.#endLine();
+      this.#writeParts(parts);
+      if (event.artifactUpdate.lastChunk) this.#endLine();
+    } else if ("statusUpdate" in event) this.#writeBlock(event.statusUpdate.status.message?.parts ?? []);
+    else {
+      // Some agents repeat the complete task at the end of a stream.
+      for (const artifact of event.task.artifacts ?? [])
+        this.#writeBlock(this.#artifacts.select(event.task.id).addUpdate({ artifact }).parts);
+      this.#writeBlock(event.task.status.message?.parts ?? []);
+    }
+  }
+
+  /** Skips the content of a task that the user has seen in an earlier turn. */
+  skipKnownContent(task: Task): void {
+    this.#artifacts.select(task.id).addKnownArtifacts(task);
+  }
+
+  endTurn({ id, contextId, status }: Pick<Task, "id" | "contextId" | "status">): void {
+    this.#endLine();
+    this.#streams.err(`(task ${id}, context ${contextId}: ${status.state})\n`);
+  }
+
+  #writeBlock(parts: readonly Part[]): void {
+    this.#endLine();
+    this.#writeParts(parts);
+    this.#endLine();
+  }
+
+  #writeParts(parts: readonly Part[]): void {
+    for (const part of parts) {
+      if ("text" in part) this.#write(part.text);
+      else {
+        this.#endLine();
+        this.#write(formatNonTextPart(part));
+        this.#endLine();
+      }
+    }
+  }
+
+  #write(text: string): void {
+    if (text === "") return;
+    this.#streams.out(text);
+    this.#isLineOpen = !text.endsWith("\n");
+  }
+
+  #endLine(): void {
+    if (this.#isLineOpen) this.#streams.out("\n");
+    this.#isLineOpen = false;
+  }
+}
+
+function formatNonTextPart(part: Exclude<Part, { text: string }>): string {
+  if (!("data" in part)) return `[${formatFilePart(part)}]`;
+  return formatToolPart(part) ?? JSON.stringify(part.data, null, 2);
 }

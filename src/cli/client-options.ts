@@ -42,48 +42,33 @@ const BINDINGS_BY_NAME: ReadonlyMap<string, ClientBindingName> = new Map([
  */
 export function addClientOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option(
-        "-a, --agent-card <ref>",
-        "replaces <agent>: a host, the URL of the agent or of its card, or a card file",
-      ),
+    .option(
+      "-a, --agent-card <ref>",
+      "replaces <agent>: a host, the URL of the agent or of its card, or a card file",
     )
     .addOption(createOutputOption())
-    .addOption(new Option("--stream", "show events as they happen; with -o json, one line per event"))
-    .addOption(
-      new Option(
-        "--verbose",
-        "show all details in text output: ids, media types, and metadata (default: concise)",
-      ),
+    .option("--stream", "show events as they happen; with -o json, one line per event")
+    .option("--verbose", "show all details in text output: ids, media types, and metadata (default: concise)")
+    .option("--bearer <token>", "bearer token to authenticate with")
+    .option("--api-key <key>", "API key to authenticate with")
+    .option("--basic <name:password>", "name and password to authenticate with")
+    .option(
+      "--oauth-client <id:secret>",
+      "OAuth 2.0 client for getting a token from the server in the card; without a secret only for auth login",
     )
-    .addOption(new Option("--bearer <token>", "bearer token to authenticate with"))
-    .addOption(new Option("--api-key <key>", "API key to authenticate with"))
-    .addOption(new Option("--basic <name:password>", "name and password to authenticate with"))
-    .addOption(
-      new Option(
-        "--oauth-client <id:secret>",
-        "OAuth 2.0 client for getting a token from the server in the card; without a secret only for auth login",
-      ),
+    .option("--oauth-issuer <url>", "the authorization server that the client secret belongs to")
+    .option("--client-cert <file>", "TLS client certificate to authenticate with (PEM)")
+    .option("--client-key <file>", "private key of the client certificate (PEM)")
+    .option("--extension <uri>", "an extension that you support; repeatable", appendCommaList)
+    .option(
+      "--svc-param <k:v>",
+      "add a service parameter (an HTTP header, or gRPC metadata); repeatable",
+      (text: string, previous?: string[]) => [...(previous ?? []), ...text.split("\n")],
     )
-    .addOption(
-      new Option("--oauth-issuer <url>", "the authorization server that the client secret belongs to"),
-    )
-    .addOption(new Option("--client-cert <file>", "TLS client certificate to authenticate with (PEM)"))
-    .addOption(new Option("--client-key <file>", "private key of the client certificate (PEM)"))
-    .addOption(
-      new Option("--extension <uri>", "an extension that you support; repeatable").argParser(appendCommaList),
-    )
-    .addOption(
-      new Option(
-        "--svc-param <k:v>",
-        "add a service parameter (an HTTP header, or gRPC metadata); repeatable",
-      ).argParser((text: string, previous?: string[]) => [...(previous ?? []), ...text.split("\n")]),
-    )
-    .addOption(
-      new Option(
-        "--transport <binding>",
-        "preferred binding: jsonrpc, rest or grpc; repeatable, first is best (default: the order of the agent's card)",
-      ).argParser(appendBindings),
+    .option(
+      "--transport <binding>",
+      "preferred binding: jsonrpc, rest or grpc; repeatable, first is best (default: the order of the agent's card)",
+      appendBindings,
     )
     .addOption(
       new Option(
@@ -91,30 +76,22 @@ export function addClientOptions(command: Command): Command {
         "use only this version of A2A (default: 1.0, or 0.3 if the card offers only 0.3)",
       ).choices(["1.0", "0.3"]),
     )
-    .addOption(
-      new Option("--insecure", "accept any TLS certificate, for development (default: they are verified)"),
+    .option("--insecure", "accept any TLS certificate, for development (default: they are verified)")
+    .option("--allow-clear-text", "also send credentials to hosts without TLS")
+    .option(
+      "--trust-origin <url>",
+      "also send credentials to this origin if a card names it; repeatable (default: only to the card's origin)",
+      appendCommaList,
     )
-    .addOption(new Option("--allow-clear-text", "also send credentials to hosts without TLS"))
-    .addOption(
-      new Option(
-        "--trust-origin <url>",
-        "also send credentials to this origin if a card names it; repeatable (default: only to the card's origin)",
-      ).argParser(appendCommaList),
+    .option(
+      "--timeout <duration>",
+      "stop waiting after this time, for example 30s or 5m (default: never)",
+      parseDuration,
     )
-    .addOption(
-      new Option(
-        "--timeout <duration>",
-        "stop waiting after this time, for example 30s or 5m (default: never)",
-      ).argParser(parseDuration),
-    )
-    .addOption(
-      new Option("--config <path>", "settings file (A2ACLI_BEARER=…) that replaces the nearest .env"),
-    )
-    .addOption(
-      new Option(
-        "--record <file>",
-        "append the traffic to this file, without credentials; colloquy trace show reads it",
-      ),
+    .option("--config <path>", "settings file (A2ACLI_BEARER=…) that replaces the nearest .env")
+    .option(
+      "--record <file>",
+      "append the traffic to this file, without credentials; colloquy trace show reads it",
     )
     .option("--debug", "log requests and responses to stderr, without credentials")
     .addHelpText(

@@ -36,23 +36,23 @@ export const COMMANDS: CommandTable = {
     commands: {
       get: {
         description: "Show a task's state and artifacts.",
-        loadFactory: async () => (await import("./task-get.ts")).createTaskGetCommand,
+        loadFactory: async () => (await import("./task.ts")).createTaskGetCommand,
       },
       wait: {
         description: "Wait until a task has ended or waits for its user, and show it.",
-        loadFactory: async () => (await import("./task-wait.ts")).createTaskWaitCommand,
+        loadFactory: async () => (await import("./task.ts")).createTaskWaitCommand,
       },
       list: {
         description: "List tasks, newest first.",
-        loadFactory: async () => (await import("./task-list.ts")).createTaskListCommand,
+        loadFactory: async () => (await import("./task.ts")).createTaskListCommand,
       },
       cancel: {
         description: "Cancel a task.",
-        loadFactory: async () => (await import("./task-cancel.ts")).createTaskCancelCommand,
+        loadFactory: async () => (await import("./task.ts")).createTaskCancelCommand,
       },
       subscribe: {
         description: "Follow a task until it ends or needs input.",
-        loadFactory: async () => (await import("./task-subscribe.ts")).createTaskSubscribeCommand,
+        loadFactory: async () => (await import("./task.ts")).createTaskSubscribeCommand,
       },
       download: {
         description: "Save a task's artifacts as files.",
@@ -63,19 +63,19 @@ export const COMMANDS: CommandTable = {
         commands: {
           create: {
             description: "Register a webhook for a task.",
-            loadFactory: async () => (await import("./push-config/create.ts")).createPushConfigCreateCommand,
+            loadFactory: async () => (await import("./push-config.ts")).createPushConfigCreateCommand,
           },
           get: {
             description: "Show one of a task's webhooks.",
-            loadFactory: async () => (await import("./push-config/get.ts")).createPushConfigGetCommand,
+            loadFactory: async () => (await import("./push-config.ts")).createPushConfigGetCommand,
           },
           list: {
             description: "List a task's webhooks.",
-            loadFactory: async () => (await import("./push-config/list.ts")).createPushConfigListCommand,
+            loadFactory: async () => (await import("./push-config.ts")).createPushConfigListCommand,
           },
           delete: {
             description: "Delete one of a task's webhooks.",
-            loadFactory: async () => (await import("./push-config/delete.ts")).createPushConfigDeleteCommand,
+            loadFactory: async () => (await import("./push-config.ts")).createPushConfigDeleteCommand,
           },
         },
       },
@@ -102,15 +102,15 @@ export const COMMANDS: CommandTable = {
     commands: {
       get: {
         description: "Show an agent's card.",
-        loadFactory: async () => (await import("./card-get.ts")).createCardGetCommand,
+        loadFactory: async () => (await import("./card.ts")).createCardGetCommand,
       },
       validate: {
         description: "Check an agent's card against A2A 1.0.",
-        loadFactory: async () => (await import("./card-validate.ts")).createCardValidateCommand,
+        loadFactory: async () => (await import("./card.ts")).createCardValidateCommand,
       },
       verify: {
         description: "Check that a trusted key signed an agent's card.",
-        loadFactory: async () => (await import("./card-verify.ts")).createCardVerifyCommand,
+        loadFactory: async () => (await import("./card.ts")).createCardVerifyCommand,
       },
       sign: {
         description: "Sign a card, and print it for serving as a static file.",
@@ -150,11 +150,11 @@ export const COMMANDS: CommandTable = {
     commands: {
       info: {
         description: "Show the size of a task store, and which process serves it.",
-        loadFactory: async () => (await import("./store/info.ts")).createStoreInfoCommand,
+        loadFactory: async () => (await import("./store/store-commands.ts")).createStoreInfoCommand,
       },
       backup: {
         description: "Copy a task store to a new file.",
-        loadFactory: async () => (await import("./store/backup.ts")).createStoreBackupCommand,
+        loadFactory: async () => (await import("./store/store-commands.ts")).createStoreBackupCommand,
       },
       migrate: {
         description: "Migrate a task store of an earlier version of Colloquy, before its server starts.",
@@ -162,11 +162,11 @@ export const COMMANDS: CommandTable = {
       },
       sweep: {
         description: "Delete the tasks whose retention period has passed, in the running server.",
-        loadFactory: async () => (await import("./store/sweep.ts")).createStoreSweepCommand,
+        loadFactory: async () => (await import("./store/store-commands.ts")).createStoreSweepCommand,
       },
       compact: {
         description: "Return the free space of a task store to the file system.",
-        loadFactory: async () => (await import("./store/compact.ts")).createStoreCompactCommand,
+        loadFactory: async () => (await import("./store/store-commands.ts")).createStoreCompactCommand,
       },
       erase: {
         description: "Delete one task, or all tasks of a context or a principal.",

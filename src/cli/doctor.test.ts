@@ -9,7 +9,7 @@ import { createServer, type Server } from "../server/index.ts";
 import { PostgresStore } from "../stores/index.ts";
 import { findPgBouncer, startTestPgBouncer } from "../stores/postgres/pgbouncer.fixture.ts";
 import { createTempTestDirectoryWithFiles, runCliInTestProcess } from "./cli-test-process.fixture.ts";
-import { satisfiesRange } from "./doctor/satisfies-range.ts";
+import { satisfiesRange } from "./doctor/examine-project.ts";
 
 const AGENT = "export default async function* greeter() { yield 'Hello.'; }\n";
 const PACKAGE = '{ "name": "app", "type": "module" }\n';

@@ -183,7 +183,7 @@ describe("the output of a command", () => {
       );
     expect(writers.map((file) => relative(folder, join(folder, file))).toSorted()).toEqual([
       "main.ts",
-      "mcp/reserve-stdout.ts",
+      "mcp.ts",
     ]);
   });
 });

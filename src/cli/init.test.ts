@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { findInstallableDependency } from "./init/installable-dependency.ts";
+import { findInstallableDependency } from "./init.ts";
 import {
   CliTestProcess,
   spawnColloquyForTest,

@@ -1,21 +1,27 @@
-import { Command, Option } from "commander";
+import { existsSync } from "node:fs";
+import { Writable } from "node:stream";
+import { Command } from "commander";
+import type { McpAgentSource } from "../agents/mcp/index.ts";
+import { type A2AClient, untilAborted } from "../client/index.ts";
+import type { Agent } from "../engine/index.ts";
+import type { StoreOption } from "../server/index.ts";
+import { connectToAgent } from "./agent-connection.ts";
 import {
   applySettings,
   assertTrustedAgentForCredentials,
   collectSettingFileWarnings,
 } from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
-import { loadOrConnectAgents } from "./mcp/load-or-connect-agents.ts";
-import { reserveStdout } from "./mcp/reserve-stdout.ts";
-import { addClientOptions, parseDuration, parsePort, type ClientOptions } from "./client-options.ts";
+import { createUsageError, toCliError } from "./cli-error.ts";
+import { addClientOptions, type ClientOptions, parseDuration, parsePort } from "./client-options.ts";
+import { CREDENTIAL_OPTIONS } from "./credential-redactor.ts";
+import { isLocalPath } from "./is-local-path.ts";
 import { OutputWriter } from "./output-writer.ts";
-import type { StoreOption } from "../server/index.ts";
+import { readPackageVersion } from "./package-version.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { createStderrLogObserver } from "./serve/serve-until-stopped.ts";
 import { readSettingsFromEnvAndFiles } from "./settings.ts";
-import { untilAborted } from "../client/index.ts";
 import { waitForAbort } from "./wait-for-abort.ts";
-import { readPackageVersion } from "./package-version.ts";
 
 interface McpOptions extends ClientOptions {
   port?: number;
@@ -31,22 +37,20 @@ export function createMcpCommand(context: CliContext): Command {
   const command = addClientOptions(new Command("mcp"))
     .usage("<agent...> [options]")
     .argument("<agents...>", "URLs of agents, and agent files or directories as for serve")
-    .addOption(
-      new Option(
-        "--port <number>",
-        "listen for streamable HTTP on 127.0.0.1, 0 for any free port (default: stdio)",
-      ).argParser(parsePort),
+    .option(
+      "--port <number>",
+      "listen for streamable HTTP on 127.0.0.1, 0 for any free port (default: stdio)",
+      parsePort,
     )
     .option(
       "--store <store>",
       "task store for agent files: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE",
       "memory",
     )
-    .addOption(
-      new Option(
-        "--wait <duration>",
-        "time limit after which a call returns the unfinished task (default: none)",
-      ).argParser(parseDuration),
+    .option(
+      "--wait <duration>",
+      "time limit after which a call returns the unfinished task (default: none)",
+      parseDuration,
     )
     .option(
       "--ask-user",
@@ -113,4 +117,91 @@ async function listenUntilInterrupted(
   streams.out(`${url}\n`);
   streams.err(`${server.tools.map(({ name }) => `  ${name}\n`).join("")}Ctrl-C stops it.\n`);
   await waitForAbort(interruptSignal);
+}
+
+/**
+ * Loads the local agents in `refs` and connects to the remote agents. The keys of the returned map are the
+ * prefixes of the agents' tool names.
+ */
+async function loadOrConnectAgents(
+  refs: readonly string[],
+  options: ClientOptions,
+  context: CliContext,
+  adk: AdkAgentFactory,
+): Promise<Record<string, McpAgentSource>> {
+  const paths = refs.filter((ref) => isLocalAgentPath(ref));
+  const others = refs.filter((ref) => !isLocalAgentPath(ref));
+  assertCredentialsNotShared(others, options);
+  const agents: Record<string, McpAgentSource> =
+    paths.length > 0 ? await loadLocalAgents(paths, context, adk) : {};
+  const missing: [ref: string, error: unknown][] = [];
+  for (const ref of others) {
+    try {
+      const { client } = await connectToAgent(ref, options, context);
+      agents[createUniqueAgentId(client, agents)] = client;
+    } catch (error) {
+      missing.push([ref, error]);
+    }
+  }
+  if (Object.keys(agents).length === 0) throw toCliError(missing[0]?.[1]);
+  for (const [ref, error] of missing) {
+    context.streams.err(`Not among the tools: ${ref}: ${toCliError(error).message}\n`);
+  }
+  return agents;
+}
+
+/**
+ * Returns whether an agent reference is a local agent file or directory. All other agent references are URLs
+ * or agent card files.
+ */
+function isLocalAgentPath(ref: string): boolean {
+  if (ref.includes("://") || ref.endsWith(".json")) return false;
+  return isLocalPath(ref, AGENT_FILE_EXTENSION) && (AGENT_FILE_EXTENSION.test(ref) || existsSync(ref));
+}
+
+const AGENT_FILE_EXTENSION = /\.[cm]?[jt]s$/;
+
+/** Throws if more than one agent would receive the credentials. */
+function assertCredentialsNotShared(refs: readonly string[], options: ClientOptions): void {
+  if (refs.length < 2) return;
+  const hasCredentials =
+    CREDENTIAL_OPTIONS.some((name) => options[name] !== undefined) || options.svcParam !== undefined;
+  if (!hasCredentials) return;
+  throw createUsageError(
+    `The credentials would be sent to ${refs.length} agents.`,
+    "Configure a separate MCP server for each agent that requires credentials.",
+  );
+}
+
+async function loadLocalAgents(
+  paths: readonly string[],
+  { streams }: CliContext,
+  adk: AdkAgentFactory,
+): Promise<Record<string, Agent>> {
+  const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
+  const { agents, skipped } = await loadAgentFiles(paths, adk);
+  for (const line of skipped) streams.err(`Not among the tools: ${line}\n`);
+  return agents;
+}
+
+function createUniqueAgentId({ card }: A2AClient, taken: Readonly<Record<string, unknown>>): string {
+  const name = card.name.toLowerCase();
+  let id = name;
+  for (let number = 2; id in taken; number++) id = `${name}_${number}`;
+  return id;
+}
+
+/**
+ * Returns a stream that writes protocol messages to stdout. If agents or their dependencies write to
+ * `process.stdout`, the output goes to stderr.
+ */
+function reserveStdout(): Writable {
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  const stdout = new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Uint8Array, _encoding, done) => void write(chunk, done),
+  });
+  // Each pending response adds a listener, so many listeners are not a leak.
+  return stdout.setMaxListeners(0);
 }

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { resolve } from "node:path";
 import type { RecordedAgent } from "../studio/tap/index.ts";
 import type { CliContext } from "./cli-context.ts";
@@ -19,21 +19,9 @@ export function createReplayCommand(context: CliContext): Command {
     .usage("<file> [options]")
     .argument("<file>", "record of colloquy tap, or of a server or client with --record")
     .option("--agent <name>", "agent to serve (default: the only agent of the record)")
-    .addOption(
-      new Option("--port <number>", "port on 127.0.0.1, 0 for any free port")
-        .argParser(parsePort)
-        .default(4150),
-    )
-    .addOption(
-      new Option("--grpc-port <number>", "port for gRPC on 127.0.0.1 (default: any free port)").argParser(
-        parsePort,
-      ),
-    )
-    .addOption(
-      new Option("--speed <factor>", "factor of the recorded speed, or max for no delays")
-        .argParser(parseSpeed)
-        .default(1),
-    )
+    .option("--port <number>", "port on 127.0.0.1, 0 for any free port", parsePort, 4150)
+    .option("--grpc-port <number>", "port for gRPC on 127.0.0.1 (default: any free port)", parsePort)
+    .option("--speed <factor>", "factor of the recorded speed, or max for no delays", parseSpeed, 1)
     .addHelpText(
       "after",
       `

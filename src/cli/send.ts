@@ -1,23 +1,24 @@
+import { omitUndefined } from "../base/usage-checks/index.ts";
 import { Command, Option } from "commander";
 import { collect } from "../client/index.ts";
 import type { JsonObject, Part, SendMessageResponse, StreamResponse } from "../protocol/index.ts";
-import { createToolCallAnswerParts } from "./tool-call-answers.ts";
-import {
-  defineClientCommand,
-  toInterruptedWaitError,
-  type AgentCommandContext,
-} from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import {
+  type ClientOptions,
+  createPollIntervalOption,
   parseCount,
   parseJsonObject,
-  createPollIntervalOption,
-  type ClientOptions,
 } from "./client-options.ts";
-import { SendProgress } from "./send-progress.ts";
-import { PartFlags, createSendUsageError } from "./part-flags.ts";
-import { warnAboutUncompletedTask, yieldUntilTerminalOrInterrupted, waitForTask } from "./wait-for-task.ts";
+import {
+  type AgentCommandContext,
+  defineClientCommand,
+  toInterruptedWaitError,
+} from "./define-agent-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
+import type { OutputWriter } from "./output-writer.ts";
+import { createSendUsageError, PartFlags } from "./part-flags.ts";
+import { createToolCallAnswerParts } from "./tool-call-answers.ts";
+import { waitForTask, warnAboutUncompletedTask, yieldUntilTerminalOrInterrupted } from "./wait-for-task.ts";
 import { writeStreamEvents } from "./write-stream-events.ts";
 
 interface SendOptions extends ClientOptions {
@@ -95,9 +96,7 @@ async function runSend(
     signal,
     configuration,
     messageId,
-    ...(taskId === undefined ? {} : { taskId }),
-    ...(contextId === undefined ? {} : { contextId }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...omitUndefined({ taskId, contextId, metadata }),
   };
   output.writeUserMessageIfVerbose({ messageId, role: "ROLE_USER", parts });
   if (options.stream) {
@@ -163,4 +162,47 @@ async function* tapEvents(
     onEvent(event);
     yield event;
   }
+}
+
+/**
+ * Shows the progress of a turn while `send` waits for its result. The ids of the task appear at once, so that the user
+ * can continue after an interruption. A terminal also shows the last status, which the result replaces.
+ */
+class SendProgress {
+  readonly #output: OutputWriter;
+  readonly #context: CliContext;
+  #isLineOpen = false;
+
+  constructor(output: OutputWriter, context: CliContext) {
+    this.#output = output;
+    this.#context = context;
+  }
+
+  show(event: StreamResponse): void {
+    if ("task" in event) this.#output.announceTask(event.task);
+    const { stderrColumns, streams } = this.#context;
+    const text = stderrColumns === undefined ? undefined : describeProgress(event);
+    if (text === undefined || stderrColumns === undefined) return;
+    // Some terminals have an unknown width, which is 0.
+    streams.errReplacingLine(text.replaceAll(/\s+/g, " ").slice(0, (stderrColumns || 80) - 1));
+    this.#isLineOpen = true;
+  }
+
+  /** Removes the status from the terminal. */
+  end(): void {
+    if (this.#isLineOpen) this.#context.streams.errReplacingLine("");
+    this.#isLineOpen = false;
+  }
+}
+
+function describeProgress(event: StreamResponse): string | undefined {
+  if ("artifactUpdate" in event) {
+    const { name, artifactId } = event.artifactUpdate.artifact;
+    return `receives ${name ?? artifactId}`;
+  }
+  if (!("task" in event) && !("statusUpdate" in event)) return undefined;
+  const { state, message } = "task" in event ? event.task.status : event.statusUpdate.status;
+  const [text] = (message?.parts ?? []).flatMap((part) => ("text" in part ? [part.text] : []));
+  const name = state.replace("TASK_STATE_", "").toLowerCase();
+  return text === undefined ? name : `${name}: ${text}`;
 }

@@ -37,11 +37,10 @@ export function createServeCommand(context: CliContext, name: "serve" | "worker"
     .argument("[paths...]", "agent files (agent.ts), or directories with name.ts or name/agent.ts")
     .option("--exec <command>", "serve a command that reads the message from stdin and prints the answer")
     .option("--shell", "run the command of --exec with /bin/sh, for pipes and redirections (not on Windows)")
-    .addOption(
-      new Option(
-        "--pass-env <name>",
-        "a variable of the environment that the command of --exec inherits; repeatable (default: none with secrets)",
-      ).argParser(appendValue),
+    .option(
+      "--pass-env <name>",
+      "a variable of the environment that the command of --exec inherits; repeatable (default: none with secrets)",
+      appendValue,
     )
     .option("--name <id>", "name of the agent for --exec")
     .option("--config <file>", "configuration file for options not given here (default: colloquy.config.ts)")
@@ -88,11 +87,7 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
         .default(4120),
     )
     .option("--strict-port", "fail if the default or configured port is in use")
-    .addOption(
-      new Option("--grpc-port <number>", "also serve gRPC on this port; 0 for any free port").argParser(
-        parsePort,
-      ),
-    )
+    .option("--grpc-port <number>", "also serve gRPC on this port; 0 for any free port", parsePort)
     .option("--grpc-unlisted", "leave gRPC out of the agent cards, for ADK for Python")
     .addOption(
       console
@@ -113,12 +108,7 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--store <store>", "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE", store)
-    .addOption(
-      new Option(
-        "--keep-tasks <days>",
-        "days to keep ended tasks; 0 keeps all tasks (default: 30)",
-      ).argParser(parseDays),
-    );
+    .option("--keep-tasks <days>", "days to keep ended tasks; 0 keeps all tasks (default: 30)", parseDays);
   if (hasRoleOption)
     command.addOption(
       new Option(
@@ -127,18 +117,16 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
       ).choices(["web", "worker", "all"]),
     );
   return command
-    .addOption(
-      new Option(
-        "--drain <duration>",
-        "time in which a stopping server still serves requests, and /readyz replies with 503 (default: 0s)",
-      ).argParser(parseDuration),
+    .option(
+      "--drain <duration>",
+      "time in which a stopping server still serves requests, and /readyz replies with 503 (default: 0s)",
+      parseDuration,
     )
     .option("--public-url <url>", "URL of this server for clients, if it is behind a proxy")
-    .addOption(
-      new Option(
-        "--cors-origin <origin>",
-        "origin of web pages that may call the agents, such as https://shop.example, or *; repeatable",
-      ).argParser(appendValue),
+    .option(
+      "--cors-origin <origin>",
+      "origin of web pages that may call the agents, such as https://shop.example, or *; repeatable",
+      appendValue,
     )
     .option("--allow-unauthenticated", "accept all callers without authentication, also from other machines")
     .option(
@@ -157,11 +145,10 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
       "append the traffic to this file, without credentials; colloquy trace show reads it",
     )
     .option("--otlp <url>", "send spans and metrics to this collector, such as http://127.0.0.1:4318")
-    .addOption(
-      new Option(
-        "--metrics-port <number>",
-        "also reply to GET /metrics on this port, without authentication; 0 for any free port",
-      ).argParser(parsePort),
+    .option(
+      "--metrics-port <number>",
+      "also reply to GET /metrics on this port, without authentication; 0 for any free port",
+      parsePort,
     )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { resolve } from "node:path";
 import { A2AError } from "../protocol/index.ts";
 import type { TapCallSummary, TapTarget } from "../studio/tap/index.ts";
@@ -26,28 +26,20 @@ interface TapCommandOptions {
 export function createTapCommand(context: CliContext): Command {
   return new Command("tap")
     .usage("--to <url> [options]")
-    .addOption(
-      new Option(
-        "--to <url>",
-        "agent or host to forward to, as URL or NAME=URL; repeatable, each target has its own port",
-      ).argParser(appendValue),
+    .option(
+      "--to <url>",
+      "agent or host to forward to, as URL or NAME=URL; repeatable, each target has its own port",
+      appendValue,
     )
-    .addOption(
-      new Option(
-        "--port <number>",
-        "port for the first target, 0 for any free port; further targets have the next ports",
-      )
-        .argParser(parsePort)
-        .default(4140),
+    .option(
+      "--port <number>",
+      "port for the first target, 0 for any free port; further targets have the next ports",
+      parsePort,
+      4140,
     )
     .option("--record <file>", "file to which the record is appended", "traffic.jsonl")
     .option("--no-bodies", "record ids, states, and times, but no content")
-    .addOption(
-      new Option(
-        "--fault <rule>",
-        "fault to inject, such as cut:after=3; repeatable (default: none)",
-      ).argParser(appendValue),
-    )
+    .option("--fault <rule>", "fault to inject, such as cut:after=3; repeatable (default: none)", appendValue)
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option(
       "--allow-unauthenticated",

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { dump } from "js-yaml";
 import { Conversation, converse } from "../studio/testing/index.ts";
 import { connectToAgent } from "./agent-connection.ts";
@@ -47,11 +47,7 @@ export function createTestCommand(context: CliContext): Command {
     .option("--url <agent>", "a host, or the URL of the agent or of its card (default: what the file names)")
     .option("--agent <file>", "the file of the agent, which runs in this process")
     .option("--recorded-agent <name>", "agent of a record with several agents")
-    .addOption(
-      new Option("--repeat <n>", "run each test n times; all trials must pass")
-        .argParser(parseRepeat)
-        .default(1),
-    )
+    .option("--repeat <n>", "run each test n times; all trials must pass", parseRepeat, 1)
     .option("--junit <file>", "write the results in the JUnit format")
     .option("--write <file>", "write the conversations of a record as a test file, and run nothing")
     .addHelpText(

@@ -1,6 +1,2 @@
-/**
- * The `colloquy/openai` entry point converts an OpenAI-compatible endpoint to an agent, and serves agents as
- * models of an OpenAI-compatible API.
- */
-export * from "../agents/adapters/openai/index.ts";
+/** The `colloquy/openai` entry point serves agents as models of an OpenAI-compatible API. */
 export * from "../agents/openai-facade/index.ts";

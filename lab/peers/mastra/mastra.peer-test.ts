@@ -18,10 +18,7 @@ import {
   getArtifactTextWithoutReasoning,
   requireTask,
 } from "../../../src/agents/adapters/adapter.contract.ts";
-import {
-  type ScriptedEndpointExchange,
-  startScriptedEndpoint,
-} from "../../../src/agents/adapters/openai/scripted-endpoint.fixture.ts";
+import { type ScriptedEndpointExchange, startScriptedEndpoint } from "../scripted-endpoint.ts";
 import { calculatorTool } from "../../../src/agents/adapters/calculator-tool.fixture.ts";
 import { fromMastra, type MastraOptions } from "../../../src/agents/adapters/mastra/index.ts";
 import type { MastraChunk } from "../../../src/agents/adapters/mastra/from-mastra.ts";

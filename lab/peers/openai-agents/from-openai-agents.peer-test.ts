@@ -14,7 +14,7 @@ import {
 } from "../../../src/agents/adapters/adapter.contract.ts";
 import { createMemoryConversationStore } from "../../../src/agents/adapters/conversation-store.ts";
 import type { Turn } from "../../../src/agents/adapters/generator-agent.ts";
-import { startScriptedEndpoint } from "../../../src/agents/adapters/openai/scripted-endpoint.fixture.ts";
+import { startScriptedEndpoint } from "../scripted-endpoint.ts";
 import {
   fromOpenAiAgents,
   type OpenAiAgentsOptions,

@@ -4,7 +4,7 @@ import { connect } from "../../../src/client/index.ts";
 import type { AgentCallReport } from "../../../src/engine/index.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { calculatorTool } from "../../../src/agents/adapters/calculator-tool.fixture.ts";
-import { startScriptedEndpoint } from "../../../src/agents/adapters/openai/scripted-endpoint.fixture.ts";
+import { startScriptedEndpoint } from "../scripted-endpoint.ts";
 import {
   fromOpenAiAgents,
   type OpenAiAgentsOptions,

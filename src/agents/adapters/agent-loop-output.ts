@@ -20,18 +20,12 @@ export interface ModelToolCall {
   readonly input: unknown;
 }
 
-/** Number of tokens that a turn has used. */
-interface TokenUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}
-
 /**
  * Converts the output of a framework's agent loop into values that a generator agent yields, in the same
  * format for every framework. The object belongs to a single turn.
  */
 export class AgentLoopOutput {
-  readonly #options: AgentLoopOutputOptions;
+  readonly #options: Required<AgentLoopOutputOptions>;
   readonly #reasoningArtifactId: string;
   readonly #toolsToApprove: string[] = [];
   readonly #approvalRequests: DataPart[] = [];
@@ -39,7 +33,7 @@ export class AgentLoopOutput {
   #answerText = "";
   #needsParagraphBreak = false;
 
-  constructor(turn: Turn, options: AgentLoopOutputOptions) {
+  constructor(turn: Turn, options: Required<AgentLoopOutputOptions>) {
     this.#options = options;
     this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
   }
@@ -59,8 +53,7 @@ export class AgentLoopOutput {
   }
 
   *emitReasoning(delta: string): Generator<AgentYield, void, undefined> {
-    const { showReasoning = true } = this.#options;
-    if (delta === "" || !showReasoning) return;
+    if (delta === "" || !this.#options.showReasoning) return;
     yield chunk(
       { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } },
       text(delta),
@@ -85,10 +78,13 @@ export class AgentLoopOutput {
     yield* this.#emitToolStatus({ type: "tool-error", toolCallId, toolName });
   }
 
-  /** Sets the token usage that the metadata of the final status contains. */
-  setUsage({ inputTokens, outputTokens }: TokenUsage): void {
-    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
-    this.#metadata = { ...this.#metadata, usage };
+  /** Sets the metadata of the final status, such as the token usage. */
+  setMetadata(metadata: JsonObject): void {
+    this.#metadata = metadata;
+  }
+
+  setUsage({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }): void {
+    this.setMetadata({ usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens } });
   }
 
   /**
@@ -111,7 +107,6 @@ export class AgentLoopOutput {
   }
 
   *#emitToolStatus(content: JsonObject): Generator<AgentYield, void, undefined> {
-    const { showToolCalls = true } = this.#options;
-    if (showToolCalls) yield status(data(content));
+    if (this.#options.showToolCalls) yield status(data(content));
   }
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import {
   type Artifact,
   type JsonObject,
@@ -87,8 +88,7 @@ function toStructuredArtifact(
 ): StructuredArtifact {
   return {
     artifactId,
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ name, description }),
     parts: toStructuredParts(parts, budget),
   };
 }
@@ -102,8 +102,7 @@ function toStructuredParts(parts: readonly Part[], budget: TextBudget): Structur
     }
     return {
       file: {
-        ...(part.filename === undefined ? {} : { name: part.filename }),
-        ...(part.mediaType === undefined ? {} : { mediaType: part.mediaType }),
+        ...omitUndefined({ name: part.filename, mediaType: part.mediaType }),
         ...("url" in part ? { url: part.url } : { bytes: computeBase64ByteLength(part.raw) }),
       },
     };

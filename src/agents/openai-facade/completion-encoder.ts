@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import type { AnswerAccumulator } from "./answer-accumulator.ts";
 import type { ChatRequest } from "./chat-request.ts";
 
@@ -78,8 +79,6 @@ function toCompletionMetadata({
   taskState: state,
 }: AnswerAccumulator): Record<string, string> {
   return {
-    ...(contextId === undefined ? {} : { context_id: contextId }),
-    ...(taskId === undefined ? {} : { task_id: taskId }),
-    ...(state === undefined ? {} : { task_state: state }),
+    ...omitUndefined({ context_id: contextId, task_id: taskId, task_state: state }),
   };
 }

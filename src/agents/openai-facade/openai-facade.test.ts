@@ -8,10 +8,9 @@ import { createServer as createHttpServer, request as httpRequest, type Incoming
 import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { agent, artifact, data, failed, file, inputRequired, reply, status } from "../adapters/index.ts";
-import { fromOpenAi } from "../adapters/openai/index.ts";
 import { connect, type A2AClient } from "../../client/index.ts";
 import type { AgentDescription } from "../../engine/index.ts";
-import { A2AError, getText, type Message, type Task } from "../../protocol/index.ts";
+import { A2AError, type Message } from "../../protocol/index.ts";
 import { apiKeys, bearer, generateApiKey } from "../../server/auth/index.ts";
 import { createServer, toNodeListener, type Server, type ServerOptions } from "../../server/index.ts";
 import { createOpenAiFacade, type OpenAiFacadeOptions } from "./index.ts";
@@ -223,22 +222,6 @@ it("the AI SDK receives an answer and a stream", async () => {
   const pieces: string[] = [];
   for await (const piece of streamText({ model, prompt: "hello" }).textStream) pieces.push(piece);
   expect(pieces.join("")).toBe("You said hello");
-});
-
-it("an agent from fromOpenAi calls agents through the façade", async () => {
-  const { url } = await startServer();
-  const relay = createServer(
-    fromOpenAi({ name: "relay", description: "Passes on", baseUrl: `${url}/v1`, model: "actor" }),
-    { store: "memory" },
-  );
-  onTestFinished(() => relay.close());
-  const remote = await connect((await relay.listen()).url);
-  for (const text of ["hello", "again"]) {
-    const { task } = (await remote.send(text, { contextId: "one" })) as { task: Task };
-    expect(getText(task.artifacts?.[0]?.parts ?? [])).toBe(`You said ${text}`);
-  }
-  expect(receivedMessages[1]?.contextId).toBe(receivedMessages[0]?.contextId);
-  expect(receivedMessages[1]?.parts).toEqual([{ text: "again" }]);
 });
 
 describe("a conversation", () => {

@@ -1,38 +1,49 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import type { Server } from "../../server/index.ts";
 import type { ServeConfig } from "../../studio/config/index.ts";
-import type { Console } from "../../studio/console/index.ts";
+import type { AgentReloadNotice, Console } from "../../studio/console/index.ts";
 import {
+  type AgentFileSource,
   AgentReloader,
+  type AgentReloadReport,
+  CAN_RELOAD_ES_MODULES,
   cleanReloadMarkers,
   FileWatcher,
   findModuleSyntaxError,
+  formatErrorStack,
+  isDirectory,
   isHalfWrittenFile,
+  type LoadedAgentFile,
   ReloadableModules,
   SyntaxGate,
+  toRelativePath,
   waitForSavedFiles,
-  type AgentReloadReport,
 } from "../../studio/dev/index.ts";
-import type { Server } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
-import { applyConfig, readConfig, warnAboutIgnoredConfigFiles } from "../serve/apply-config-file.ts";
+import { createUsageError } from "../cli-error.ts";
 import { renderTryCommands } from "../serve.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
-import { serveUntilStopped, type AgentsToServe, type ServeOptions } from "../serve/serve-until-stopped.ts";
-import { createDevLog } from "./dev-log.ts";
-import { createDefaultRecord } from "./default-record.ts";
-import { DevAgentFiles } from "./dev-agent-files.ts";
-import { reportUncaughtErrors } from "./report-uncaught-errors.ts";
 import {
+  applyConfig,
+  isConfigAgentPathList,
+  readConfig,
+  warnAboutIgnoredConfigFiles,
+} from "../serve/apply-config-file.ts";
+import { findAgentFiles } from "../serve/find-agent-files.ts";
+import { loadAgent } from "../serve/load-agent.ts";
+import { type AgentsToServe, type ServeOptions, serveUntilStopped } from "../serve/serve-until-stopped.ts";
+import { createDefaultRecord } from "./default-record.ts";
+import { createDevLog } from "./dev-log.ts";
+import {
+  type DescribedFailure,
   describeNewFailures,
   formatFailures,
   formatReloadReport,
   formatRename,
-  type DescribedFailure,
   type ReloadLogContext,
 } from "./reload-log.ts";
-import { ReloadNoticeSource } from "./reload-notices.ts";
-import { RestartFiles } from "./restart-files.ts";
 
 /** Options of `colloquy dev`. */
 export interface DevOptions extends ServeOptions {
@@ -207,4 +218,186 @@ function withCleanStacks(context: CliContext): CliContext {
   const err = (text: string): void => streams.err(cleanReloadMarkers(text));
   const errColored = (text: string): void => streams.errColored(cleanReloadMarkers(text));
   return Object.create(context, { streams: { value: { ...streams, err, errColored } } }) as CliContext;
+}
+
+/** The paths that `colloquy dev` serves without arguments, if they exist. */
+const DEFAULT_PATHS = ["agent.ts", "agent.mts", "agent.js", "agent.mjs", "agents"];
+
+/** Paths from the command line, and the configuration file that can contain paths or agents instead. */
+interface DevAgentPaths {
+  readonly paths: readonly string[];
+  readonly configName: string | undefined;
+  readonly cwd: string;
+}
+
+/** The agent files that the command line, or else the configuration file, selects. */
+class DevAgentFiles implements AgentFileSource {
+  readonly #selection: DevAgentPaths;
+  readonly #adk: AdkAgentFactory;
+  /** The configuration file that the last search has read. */
+  #configFile: string | undefined;
+  #fileIds = new Map<string, string>();
+
+  constructor(selection: DevAgentPaths, adk: AdkAgentFactory) {
+    this.#selection = selection;
+    this.#adk = adk;
+  }
+
+  async findFiles(): Promise<{ files: string[]; otherPaths: string[] }> {
+    const agents = await this.#findAgents();
+    if (!isConfigAgentPathList(agents)) {
+      this.#fileIds = new Map();
+      return { files: this.#configFile === undefined ? [] : [this.#configFile], otherPaths: [] };
+    }
+    const paths = agents.map((path) => resolve(this.#selection.cwd, path));
+    const candidates = await findAgentFiles(paths.filter((path) => existsSync(path)));
+    const found = candidates.flatMap((one) => ("fileId" in one ? [[one.file, one.fileId] as const] : []));
+    this.#fileIds = new Map(found);
+    // A new file in one of these directories can be an agent.
+    const directories = [...paths, ...candidates.flatMap(({ file }) => [file, dirname(file)])].filter(
+      isDirectory,
+    );
+    return { files: found.map(([file]) => file), otherPaths: [...paths, ...directories] };
+  }
+
+  /** Returns the selected paths that do not exist. They are served once they exist. */
+  async listMissingPaths(): Promise<string[]> {
+    const agents = await this.#findAgents();
+    if (!isConfigAgentPathList(agents)) return [];
+    return agents.filter((path) => !existsSync(resolve(this.#selection.cwd, path)));
+  }
+
+  async loadFile(file: string): Promise<LoadedAgentFile> {
+    const fileId = this.#fileIds.get(file);
+    if (fileId === undefined) return await this.#loadAgentsOfConfig();
+    const loaded = await loadAgent(file, fileId, this.#adk, { alwaysTranspile: !CAN_RELOAD_ES_MODULES });
+    if ("agent" in loaded) return { agents: { [loaded.id]: loaded.agent } };
+    return { reason: loaded.skipped, ...(loaded.error === undefined ? {} : { error: loaded.error }) };
+  }
+
+  async #loadAgentsOfConfig(): Promise<LoadedAgentFile> {
+    const agents = await this.#findAgents();
+    return isConfigAgentPathList(agents) ? { reason: "lists agent files" } : { agents };
+  }
+
+  async #findAgents(): Promise<NonNullable<ServeConfig["agents"]>> {
+    const { paths, configName, cwd } = this.#selection;
+    if (paths.length > 0) return paths;
+    const config = await readConfig(configName, cwd);
+    this.#configFile = config?.file;
+    if (config?.agents) return config.agents;
+    const defaults = DEFAULT_PATHS.filter((path) => existsSync(join(cwd, path)));
+    if (defaults.length > 0) return defaults;
+    throw createUsageError(
+      "No agent is given, and the folder has no agent.ts.",
+      "Pass an agent file or a directory, or create a project with colloquy init.",
+    );
+  }
+}
+
+/** Translates the reports about reloads to notices for the pages of the console. */
+export class ReloadNoticeSource {
+  readonly #cwd: string;
+  /** Paths of new files that could not be loaded. Their notices name the path, because their agents have no id yet. */
+  #failedPaths: ReadonlySet<string> = new Set();
+
+  constructor(cwd: string) {
+    this.#cwd = cwd;
+  }
+
+  /** Returns the notices about a reload at a time in ISO 8601 format. */
+  listNotices(
+    report: Pick<AgentReloadReport, "reloaded" | "added" | "removed" | "renamed" | "failures">,
+    failures: readonly DescribedFailure[],
+    at: string,
+  ): AgentReloadNotice[] {
+    const failedPaths = new Set(
+      report.failures
+        .filter(({ earlierAgentIds }) => earlierAgentIds.length === 0)
+        .map(({ file }) => toRelativePath(file, this.#cwd)),
+    );
+    const correctedPaths = [...this.#failedPaths].filter((path) => !failedPaths.has(path));
+    this.#failedPaths = failedPaths;
+    const { reloaded, added, removed, renamed } = report;
+    return [
+      ...[...removed, ...correctedPaths].map((agent) => ({ kind: "agentRemoved", agent, at }) as const),
+      ...[...reloaded, ...added].map(
+        (agent) =>
+          ({
+            kind: "agentReloaded",
+            agent,
+            at,
+            ...(renamed?.to === agent && { earlierId: renamed.from }),
+          }) as const,
+      ),
+      ...failures.flatMap(({ path, message, stack, earlierAgentIds }) =>
+        (earlierAgentIds.length > 0 ? earlierAgentIds : [path]).map(
+          (agent) =>
+            ({
+              kind: "agentLoadFailed",
+              agent,
+              at,
+              message,
+              ...(stack === undefined ? {} : { stack }),
+            }) as const,
+        ),
+      ),
+    ];
+  }
+}
+
+/**
+ * Reports errors that agent code throws outside of a turn, for example in a timer. Without this function, such an error
+ * ends the process. Returns a function that restores the default behavior.
+ */
+function reportUncaughtErrors(write: (text: string) => void, cwd: string): () => void {
+  const report = (error: unknown): void => {
+    const lines = formatErrorStack(error, cwd).replaceAll(/^/gm, "  ");
+    write(`An error outside of a turn was not caught; the server continues.\n${lines}\n`);
+  };
+  process.on("uncaughtException", report).on("unhandledRejection", report);
+  return () => {
+    process.off("uncaughtException", report).off("unhandledRejection", report);
+  };
+}
+
+/** The files whose settings only a restart applies: the configuration file, and the `.env` files of agents. */
+class RestartFiles {
+  readonly #config: (ServeConfig & { readonly file: string }) | undefined;
+  readonly #cwd: string;
+
+  /** `config` is the configuration at the start of the command. */
+  constructor(config: (ServeConfig & { readonly file: string }) | undefined, cwd: string) {
+    this.#config = config;
+    this.#cwd = cwd;
+  }
+
+  /** Returns the paths to watch. The files need not exist. */
+  listPaths(agentFiles: Iterable<string>): string[] {
+    const envFiles = new Set([...agentFiles].map((file) => join(dirname(file), ".env")));
+    return this.#config ? [...envFiles, this.#config.file] : [...envFiles];
+  }
+
+  /** Returns a line for each changed file with settings that are not applied yet. */
+  async formatNotices(changed: ReadonlySet<string>): Promise<string> {
+    const notices = [...changed]
+      .filter((path) => path.endsWith(".env"))
+      .map((path) => `${toRelativePath(path, this.#cwd)} has changed.`);
+    if (this.#config && changed.has(this.#config.file)) {
+      const keys = listChangedSettings(this.#config, await readConfig(this.#config.file, this.#cwd));
+      if (keys.length > 0)
+        notices.push(
+          `${toRelativePath(this.#config.file, this.#cwd)} has a new value of ${keys.join(", ")}.`,
+        );
+    }
+    return notices.map((notice) => `${notice} Restart colloquy dev to apply the change.\n`).join("");
+  }
+}
+
+/** Returns the names of the settings that differ, without the agents. */
+function listChangedSettings(earlier: ServeConfig, current: ServeConfig = {}): string[] {
+  const keys = new Set([...Object.keys(earlier), ...Object.keys(current)]) as Set<keyof ServeConfig>;
+  return [...keys].filter(
+    (key) => key !== "agents" && JSON.stringify(earlier[key]) !== JSON.stringify(current[key]),
+  );
 }

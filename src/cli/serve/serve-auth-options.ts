@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import {
   apiKeys,
   bearer,
@@ -27,20 +27,15 @@ const API_KEY_HEADER = "X-API-Key";
 
 export function addAuthOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option(
-        "--auth-token-env <name>",
-        "variable with a bearer token; its name is the caller's name; repeatable",
-      ).argParser(appendValue),
+    .option(
+      "--auth-token-env <name>",
+      "variable with a bearer token; its name is the caller's name; repeatable",
+      appendValue,
     )
     .option("--bearer-file <file>", "file of bearer tokens: one line per caller with name and token")
     .option("--api-keys-file <file>", "file of API keys, written by `colloquy auth new-key`")
     .option("--oidc-issuer <url>", "accept the access tokens (JWT) of this OpenID issuer")
-    .addOption(
-      new Option("--audience <name>", "audience of this server in the issuer's tokens; repeatable").argParser(
-        appendValue,
-      ),
-    );
+    .option("--audience <name>", "audience of this server in the issuer's tokens; repeatable", appendValue);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import { createLogObserver, type LogFormat } from "../../observe/logging/index.ts";
 import type { Console } from "../../studio/console/index.ts";
 import type { Agent, Observer } from "../../engine/index.ts";
@@ -133,9 +134,7 @@ export async function serveUntilStopped(
     ...plan.serverOptions,
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
-    ...(options.role === undefined ? {} : { role: options.role }),
-    ...(options.tickToken === undefined ? {} : { tickToken: options.tickToken }),
-    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...omitUndefined({ role: options.role, tickToken: options.tickToken, publicUrl: options.publicUrl }),
     ...(options.corsOrigin === undefined ? {} : { cors: { origins: toCorsOrigins(options.corsOrigin) } }),
     // The console shows the traffic that goes to the record.
     ...(options.record === undefined || mounted ? {} : { record: options.record }),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import { Command } from "commander";
 import { systemClock } from "../../engine/index.ts";
 import type { TaskSelector } from "../../stores/index.ts";
@@ -7,7 +8,7 @@ import { createUsageError } from "../cli-error.ts";
 import type { OutputWriter } from "../output-writer.ts";
 import { eraseDefaultRecord } from "../dev/default-record.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
-import { defineStoreCommand, openUnservedStore } from "./store-command.ts";
+import { defineStoreCommand, openUnservedStore } from "./store-commands.ts";
 
 const POSTGRES_HINT = "Call server.maintenance.eraseTasks in a program that uses the database.";
 
@@ -51,11 +52,7 @@ function toTaskSelector({ task, context, principal, tenant, agent }: StoreEraseO
   if (task === undefined && context === undefined && principal === undefined)
     throw createUsageError("No tasks are selected. Pass --task, --context, or --principal.");
   return {
-    ...(task === undefined ? {} : { taskId: task }),
-    ...(context === undefined ? {} : { contextId: context }),
-    ...(principal === undefined ? {} : { principal }),
-    ...(tenant === undefined ? {} : { tenant }),
-    ...(agent === undefined ? {} : { agent }),
+    ...omitUndefined({ taskId: task, contextId: context, principal, tenant, agent }),
   };
 }
 

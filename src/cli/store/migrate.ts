@@ -8,7 +8,7 @@ import {
   openUnservedStore,
   type PostgresStoreCommandInput,
   type StoreCommandInput,
-} from "./store-command.ts";
+} from "./store-commands.ts";
 
 interface StoreMigrateOptions {
   backup: boolean;

@@ -1,4 +1,10 @@
-import { findAfterGeneration, isObject, type JsonValue, PARENT_TASK_KEY } from "../../protocol/index.ts";
+import {
+  findAfterGeneration,
+  isObject,
+  type JsonValue,
+  PARENT_TASK_KEY,
+  type Task,
+} from "../../protocol/index.ts";
 import type { RequestLine } from "./traffic-line-types.ts";
 
 /** Ids in the parameters of a request, as members of its line. */
@@ -36,4 +42,10 @@ function findParentTask(parent: JsonValue | undefined): RequestLine["parent"] {
 
 function isId(value: unknown): value is string {
   return typeof value === "string" && value !== "";
+}
+
+/** Returns the task in the result of an operation: the result itself, or its member `task`. */
+export function findResultTask(result: object): Task | undefined {
+  if ("task" in result) return result.task as Task;
+  return "id" in result && "status" in result && "contextId" in result ? (result as Task) : undefined;
 }

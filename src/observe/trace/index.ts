@@ -3,33 +3,14 @@
  * tap, and the views that are computed from it.
  */
 export * from "./public.ts";
-export type {
-  AgentLine,
-  AnswerSourceKind,
-  CardLine,
-  EventLine,
-  FaultLine,
-  FrameLine,
-  LossLine,
-  ModelLine,
-  PushLine,
-  RequestLine,
-  ResponseLine,
-  RunEndLine,
-  RunIds,
-  RunLine,
-  ScoreLine,
-  SkipLine,
-  SpanLine,
-  StreamEndLine,
-  ToolLine,
-  TrafficIds,
-  TrafficLineBase,
-  TurnLine,
-  WriterLine,
-} from "./traffic-line-types.ts";
-export { decodeTrafficLine, decodeTrafficLineJson } from "./decode-traffic-line.ts";
-export { encodeTrafficLine, type RawTrafficMembers } from "./encode-traffic-line.ts";
+export type * from "./traffic-line-types.ts";
+export {
+  decodeTrafficLine,
+  decodeTrafficLineJson,
+  encodeTrafficLine,
+  type RawTrafficMembers,
+  hasKnownTime,
+} from "./traffic-line-codec.ts";
 export { computeClockShifts } from "./model/clock-shifts.ts";
 export { isEntryOfKind } from "./model/traffic-call.ts";
 export { getTaskPeriod, listTaskActivities, type TaskActivity } from "./model/task-activities.ts";
@@ -50,7 +31,7 @@ export {
   type TrafficSequence,
 } from "./model/traffic-sequence.ts";
 export { TaskFamilyFilter } from "./model/task-family-filter.ts";
-export { findRequestIds, type RequestIds } from "./find-request-ids.ts";
+export { findRequestIds, type RequestIds, findResultTask } from "./find-request-ids.ts";
 export { describeMark, describeTrafficLine, formatDuration } from "./views/describe-line.ts";
 export {
   computeTotalUsage,
@@ -59,7 +40,12 @@ export {
   UNOBSERVED_TASK,
 } from "./views/render-record-text.ts";
 export { reconstructTask } from "./views/reconstruct-task.ts";
-export { summarizeTask } from "./views/compare-tasks.ts";
+export {
+  summarizeTask,
+  alignTaskSequences,
+  listTaskSequence,
+  type AlignedMessages,
+} from "./views/compare-tasks.ts";
 export { SharedTextDecoder } from "./shared-text-decoder.ts";
 export { isTruncatedBody } from "./truncated-body.ts";
 export {
@@ -67,9 +53,6 @@ export {
   type CallerEvidence,
   type IdentifiedCaller,
 } from "./model/describe-unknown-caller.ts";
-export { findResultTask } from "./find-result-task.ts";
 export { getRecordedAgentName } from "./recorded-agent-name.ts";
-export { hasKnownTime } from "./has-known-time.ts";
 export { escapeMermaidLabel, renderMermaidSequence } from "./views/to-mermaid.ts";
 export { countMarks } from "./views/count-marks.ts";
-export { alignTaskSequences, listTaskSequence, type AlignedMessages } from "./views/align-task-sequences.ts";

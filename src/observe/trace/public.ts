@@ -1,6 +1,6 @@
 /** The exports of this folder for package entries. `index.ts` adds the exports for other folders. */
 export type { TrafficLine, TrafficLineInput } from "./traffic-line-types.ts";
-export { decodeTrafficLines, type DecodedTrafficLine } from "./decode-traffic-line.ts";
+export { decodeTrafficLines, type DecodedTrafficLine } from "./traffic-line-codec.ts";
 export { loadTrafficModel, type LoadedTraffic } from "./model/load-traffic-model.ts";
 export {
   TrafficModel,

@@ -287,7 +287,7 @@ describe("reports", () => {
 describe("rules.json", () => {
   it("has no text without a rule", () => {
     const sources = ["src/studio/judge", "src/cli/doctor"]
-      .flatMap((folder) => globSync(`${folder}/**/*-{rules,checks}.ts`))
+      .flatMap((folder) => globSync(`${folder}/**/{*-{rules,checks},examine-*}.ts`))
       .map((file) => readFileSync(file, "utf8"))
       .join("\n");
     expect(Object.keys(texts).filter((id) => !sources.includes(`"${id}"`))).toEqual([]);

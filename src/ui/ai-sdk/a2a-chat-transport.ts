@@ -1,17 +1,23 @@
-import type { ChatRequestOptions, ChatTransport, UIMessage, UIMessageChunk } from "ai";
+import type { ChatRequestOptions, ChatTransport, DynamicToolUIPart, UIMessage, UIMessageChunk } from "ai";
+import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { A2AClient } from "../../client/index.ts";
 import {
   isInterrupted,
   isObject,
   isTerminal,
+  type JsonObject,
+  type JsonValue,
   type Message,
   type Part,
   type Task,
   type TaskState,
 } from "../../protocol/index.ts";
-import { defineOptionNames } from "../../base/usage-checks/index.ts";
+import type { ChatMessage, ChatPart, ToolChatPart } from "../chat-message.ts";
 import { createLazyClient } from "../create-lazy-client.ts";
+import { type ApprovalDecision, createDecisionMessageId, createDecisionPart } from "../decode-tool-event.ts";
+import { isText } from "../diff-parts.ts";
 import { TaskView, toChatMessages } from "../task-view.ts";
+import { toFileUrl } from "../to-file-url.ts";
 import {
   type ChatClient,
   isAtAuthRequired,
@@ -21,10 +27,7 @@ import {
   type TurnSteps,
   withCancellation,
 } from "../turn-stream.ts";
-import { createDecisionMessageId } from "../decode-tool-event.ts";
-import { createDecisionParts, fromUIMessage, listDecisions, readMetadata } from "./from-ui-message.ts";
-import { toUIMessage } from "./to-ui-messages.ts";
-import { UIMessageChunkEncoder } from "./ui-message-chunk-encoder.ts";
+import { type A2AMessageMetadata, UIMessageChunkEncoder } from "./ui-message-chunk-encoder.ts";
 
 /** Options for `A2AChatTransport`. */
 export interface A2AChatTransportOptions {
@@ -264,4 +267,113 @@ async function isStillWaiting(
 
 function toHeaderRecord(headers: ChatRequestOptions["headers"]): Record<string, string> {
   return Object.fromEntries(new Headers(headers).entries());
+}
+
+/** Converts the parts of a user's message to A2A parts. */
+function fromUIMessage({ parts }: UIMessage): Part[] {
+  return parts.flatMap((part): Part[] => {
+    if (part.type === "text") return part.text === "" ? [] : [{ text: part.text }];
+    if (part.type === "file") {
+      const { mediaType, filename, url } = part;
+      return [{ ...fromFileUrl(url), mediaType, ...(filename === undefined ? {} : { filename }) }];
+    }
+    return "data" in part ? [{ data: part.data as JsonValue }] : [];
+  });
+}
+
+/** Returns the content of a data URL, and the address of another URL. */
+function fromFileUrl(url: string): { raw: string } | { url: string } {
+  const match = /^data:[^,]*;base64,/i.exec(url);
+  if (match) return { raw: url.slice(match[0].length) };
+  if (!url.startsWith("data:")) return { url };
+  const text = new TextEncoder().encode(decodeURIComponent(url.slice(url.indexOf(",") + 1)));
+  return { raw: btoa(Array.from(text, (byte) => String.fromCharCode(byte)).join("")) };
+}
+
+/** Returns the user's decisions in a message of the assistant. */
+function listDecisions({ parts }: UIMessage): ApprovalDecision[] {
+  return parts.flatMap((part) => {
+    if (!("state" in part) || part.state !== "approval-responded") return [];
+    const { id: approvalId, approved, reason } = part.approval;
+    return [{ approvalId, approved, reason }];
+  });
+}
+
+/** Creates the parts that answer the approval requests of the agent, in the format that the agent expects. */
+function createDecisionParts(
+  decisions: readonly ApprovalDecision[],
+  openCalls: readonly ToolChatPart[],
+): Part[] {
+  return decisions.flatMap(({ approvalId, approved, reason }) => {
+    const approval = openCalls.find((call) => call.approval?.id === approvalId)?.approval;
+    return approval ? [createDecisionPart(approval, approved, reason)] : [];
+  });
+}
+
+/** Reads the metadata that the transport has added to a message. */
+function readMetadata(message: UIMessage | undefined): A2AMessageMetadata {
+  const metadata: unknown = message?.metadata;
+  if (!isObject(metadata)) return {};
+  const { taskId, contextId, taskState } = metadata satisfies JsonObject;
+  return {
+    ...(typeof taskId === "string" ? { taskId } : {}),
+    ...(typeof contextId === "string" ? { contextId } : {}),
+    ...(typeof taskState === "string" ? { taskState } : {}),
+  };
+}
+
+type UIPart = UIMessage["parts"][number];
+
+/** Converts a message of a chat to a message of the AI SDK. */
+function toUIMessage({ id, role, parts, taskId }: ChatMessage, metadata?: object): UIMessage {
+  if (role === "user") return { id, role, parts: parts.map((part) => toUserUIPart(part, id)) };
+  return {
+    id,
+    role: "assistant",
+    metadata: { ...(taskId === undefined ? {} : { taskId }), ...metadata },
+    parts: [{ type: "step-start" }, ...parts.map((part) => toUIPart(part, id))],
+  };
+}
+
+function toUserUIPart(part: ChatPart, messageId: string): UIPart {
+  return isText(part) ? { type: "text", text: part.text } : toUIPart(part, messageId);
+}
+
+function toUIPart(part: ChatPart, messageId: string): UIPart {
+  if (isText(part)) return { type: part.type, text: part.text, state: "done" };
+  if (part.type === "file") {
+    const { mediaType = "application/octet-stream", filename } = part.file;
+    return {
+      type: "file",
+      mediaType,
+      url: toFileUrl(part.file),
+      ...(filename === undefined ? {} : { filename }),
+    };
+  }
+  const id = `${messageId}/${part.id}`;
+  if (part.type === "source") return { type: "source-url", sourceId: id, url: part.url, title: part.title };
+  if (part.type === "data") return { type: "data-a2a", id, data: part.data };
+  return toToolUIPart(part);
+}
+
+function toToolUIPart({
+  toolCallId,
+  toolName,
+  input = {},
+  state,
+  output,
+  approval,
+}: ToolChatPart): DynamicToolUIPart {
+  const call = { type: "dynamic-tool", toolCallId, toolName, input, providerExecuted: true } as const;
+  const reason = approval?.reason === undefined ? {} : { reason: approval.reason };
+  const id = approval?.id ?? toolCallId;
+  if (state === "running") return { ...call, state: "input-available" };
+  if (state === "approval-requested") return { ...call, state: "approval-requested", approval: { id } };
+  if (state === "approved")
+    return { ...call, state: "approval-responded", approval: { id, approved: true, ...reason } };
+  if (state === "denied")
+    return { ...call, state: "output-denied", approval: { id, approved: false, ...reason } };
+  if (state === "failed") return { ...call, state: "output-error", errorText: "The tool failed." };
+  const granted = approval ? { approval: { id, approved: true as const, ...reason } } : {};
+  return { ...call, state: "output-available", output, ...granted };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import type { UIMessageChunk } from "ai";
 import type { ChatMessage, ChatPart, TextChatPart, ToolChatPart } from "../chat-message.ts";
 import { diffParts, isText } from "../diff-parts.ts";
@@ -112,9 +113,7 @@ export class UIMessageChunkEncoder {
 
 function toMetadata({ taskId, contextId, state }: TaskView): A2AMessageMetadata {
   return {
-    ...(taskId === undefined ? {} : { taskId }),
-    ...(contextId === undefined ? {} : { contextId }),
-    ...(state === undefined ? {} : { taskState: state }),
+    ...omitUndefined({ taskId, contextId, taskState: state }),
   };
 }
 

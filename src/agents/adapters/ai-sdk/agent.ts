@@ -17,10 +17,9 @@ import {
   type JsonObject,
   type JsonValue,
   type Message,
-  text,
 } from "../../../protocol/index.ts";
-import { createUniqueArtifactId } from "../agent-event-iterator.ts";
-import { type AgentYield, chunk, failed, inputRequired, status } from "../agent-yield.ts";
+import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
+import { type AgentYield, failed, status } from "../agent-yield.ts";
 import { decodeApprovalDecisions } from "../approval-decisions.ts";
 import { CallTracker, type ReportCall } from "../call-tracker.ts";
 import {
@@ -55,7 +54,7 @@ export interface AiSdkAgent {
 }
 
 /** Options for `fromAiSdk`. */
-export interface AiSdkOptions extends AgentDescription, TurnPolicy {
+export interface AiSdkOptions extends AgentDescription, AgentLoopOutputOptions, TurnPolicy {
   /**
    * Determines what happens to a turn that a server restart interrupted. With `restart`, the agent answers the message
    * again. Calls of models and tools that `durable` and `durableTools` wrap are not repeated. `fail` ends the task as
@@ -67,10 +66,6 @@ export interface AiSdkOptions extends AgentDescription, TurnPolicy {
    * memory, with the newest 200 messages of each.
    */
   conversationStore?: ConversationStore<ModelMessage>;
-  /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
-  showReasoning?: boolean;
-  /** Whether callers receive tool calls and their results as status updates. Default: true. */
-  showToolCalls?: boolean;
   /**
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
    * only new content (`pieces`). The function `agent` has the same option. Default: `whole`.
@@ -130,7 +125,7 @@ export function fromAiSdk(
       );
     const call = { messages: [...earlierMessages, ...newMessages], abortSignal: turn.signal };
     const result = await start(call, turn);
-    const converter = new StreamPartConverter(turn, { reasoning: showReasoning, tools: showToolCalls });
+    const output = new AgentLoopOutput(turn, { showReasoning, showToolCalls });
     const parts = turn.reportCall
       ? reportAiSdkCalls(result.stream, turn.reportCall, call.messages)
       : result.stream;
@@ -138,71 +133,34 @@ export function fromAiSdk(
       turn.progress();
       if (part.type === "error") throw part.error;
       if (part.type === "abort") turn.signal.throwIfAborted();
-      yield* converter.convert(part);
+      yield* convertStreamPart(part, output);
     }
     turn.signal.throwIfAborted();
     await conversationStore.append(conversationKey, [...newMessages, ...(await result.responseMessages)]);
-    yield converter.createFinalStatus();
+    yield output.createFinalStatus();
   }
   return createAdapterAgent(agentOptions, work);
 }
 
-type ToolApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;
-
-/** Converts the parts of an AI SDK stream into agent events. */
-class StreamPartConverter {
-  readonly #options: { readonly reasoning: boolean; readonly tools: boolean };
-  readonly #reasoningArtifactId: string;
-  readonly #approvals: ToolApprovalRequestPart[] = [];
-  #metadata: JsonObject = {};
-
-  constructor(turn: Turn, options: { readonly reasoning: boolean; readonly tools: boolean }) {
-    this.#options = options;
-    this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
-  }
-
-  *convert(part: TextStreamPart<ToolSet>): Generator<AgentYield, void, undefined> {
-    const { reasoning, tools } = this.#options;
-    if (part.type === "text-delta") yield part.text;
-    else if (part.type === "reasoning-delta" && reasoning) {
-      const artifactOptions = {
-        id: this.#reasoningArtifactId,
-        name: "reasoning",
-        metadata: { thought: true },
-      };
-      if (part.text !== "") yield chunk(artifactOptions, text(part.text));
-    } else if (part.type === "file") {
-      yield file(fromBase64(part.file.base64), { mediaType: part.file.mediaType });
-    } else if (part.type === "source" && part.sourceType === "url") {
-      const { url, title = "" } = part;
-      yield status(data({ type: "source", url, title }));
-    } else if (part.type === "tool-call" && tools) {
-      const { type, toolCallId, toolName, input } = part;
-      yield status(data({ type, toolCallId, toolName, input: toJsonValue(input) }));
-    } else if (part.type === "tool-result" && tools && !part.preliminary) {
-      const { type, toolCallId, toolName, output } = part;
-      yield status(data({ type, toolCallId, toolName, output: toJsonValue(output) }));
-    } else if (part.type === "tool-error" && tools) {
-      // The error message stays between the tool and the model, because it may reveal internals to the
-      // caller.
-      const { type, toolCallId, toolName } = part;
-      yield status(data({ type, toolCallId, toolName }));
-    } else if (part.type === "tool-approval-request" && !part.isAutomatic) this.#approvals.push(part);
-    else if (part.type === "finish") {
-      this.#metadata = { finishReason: part.finishReason, usage: toUsageMetadata(part.totalUsage) };
-    }
-  }
-
-  createFinalStatus(): AgentYield {
-    const metadata = this.#metadata;
-    if (this.#approvals.length === 0) return { status: { state: "TASK_STATE_COMPLETED" }, metadata };
-    const names = this.#approvals.map(({ toolCall }) => toolCall.toolName).join(", ");
-    const approvalRequests = this.#approvals.map(({ type, approvalId, toolCall }) => {
-      const { toolCallId, toolName, input } = toolCall;
-      return data({ type, approvalId, toolCallId, toolName, input: toJsonValue(input) });
-    });
-    return { ...inputRequired(`May ${names} be called?`, ...approvalRequests), metadata };
-  }
+/** Converts a part of an AI SDK stream into values that a generator agent yields. */
+function* convertStreamPart(
+  part: TextStreamPart<ToolSet>,
+  output: AgentLoopOutput,
+): Generator<AgentYield, void, undefined> {
+  if (part.type === "text-delta") yield* output.emitText(part.text);
+  else if (part.type === "reasoning-delta") yield* output.emitReasoning(part.text);
+  else if (part.type === "file") yield file(fromBase64(part.file.base64), { mediaType: part.file.mediaType });
+  else if (part.type === "source" && part.sourceType === "url") {
+    const { url, title = "" } = part;
+    yield status(data({ type: "source", url, title }));
+  } else if (part.type === "tool-call") yield* output.emitToolCall(part);
+  else if (part.type === "tool-result" && !part.preliminary)
+    yield* output.emitToolResult(part.toolCallId, part.toolName, part.output);
+  else if (part.type === "tool-error") yield* output.emitToolError(part.toolCallId, part.toolName);
+  else if (part.type === "tool-approval-request" && !part.isAutomatic)
+    output.requestApproval(part.toolCall, { approvalId: part.approvalId });
+  else if (part.type === "finish")
+    output.setMetadata({ finishReason: part.finishReason, usage: toUsageMetadata(part.totalUsage) });
 }
 
 function toUsageMetadata(usage: LanguageModelUsage): JsonObject {

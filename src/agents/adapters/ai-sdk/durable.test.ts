@@ -49,7 +49,7 @@ describe("a durable model", () => {
     const task = await runThroughRestart(createAgent, interrupted);
     expect(prompts).toEqual(["1 user", "1 tool", "2 tool"]);
     expect(payments).toEqual([expect.stringMatching(/^5 [0-9a-f]{32}$/)]);
-    expect(getAnswer(task)).toContain("I pay in attempt 1. Paid with");
+    expect(getAnswer(task)).toContain("I pay in attempt 1. \n\nPaid with");
     expect(getAnswer(task)).toContain('"receipt":1');
   });
 

@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import type { Agent, AgentDescription, TurnPolicy } from "../../../engine/index.ts";
+import type { Agent, AgentDescription, AgentEvent, TurnPolicy } from "../../../engine/index.ts";
 import {
   data,
   type DataPart,
@@ -9,8 +9,8 @@ import {
   type Part,
   text,
 } from "../../../protocol/index.ts";
-import { createUniqueArtifactId } from "../agent-event-iterator.ts";
-import { type AgentYield, chunk, failed, inputRequired, type PartOrText, status } from "../agent-yield.ts";
+import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
+import { type AgentYield, failed, inputRequired, type PartOrText, status } from "../agent-yield.ts";
 import {
   encodeConversationKey,
   formatPendingTaskRefusalReason,
@@ -49,7 +49,7 @@ export interface LangGraphConfig {
 }
 
 /** Options for `fromLangGraph`. */
-export interface LangGraphOptions<S> extends AgentDescription, TurnPolicy {
+export interface LangGraphOptions<S> extends AgentDescription, AgentLoopOutputOptions, TurnPolicy {
   /**
    * Converts a message to the input of the graph. Default: `{ messages: [message] }`, as in
    * `MessagesAnnotation`.
@@ -71,10 +71,6 @@ export interface LangGraphOptions<S> extends AgentDescription, TurnPolicy {
    * becomes a status update with text, and any other value becomes a status update with data.
    */
   toProgress?: (value: unknown) => AgentYield | undefined;
-  /** Whether callers receive the models' reasoning as a separate artifact. Default: true. */
-  showReasoning?: boolean;
-  /** Whether callers receive tool calls and their results as status updates. Default: true. */
-  showToolCalls?: boolean;
   /**
    * Determines what happens to a turn that a server restart interrupted. Default: `fail`.
    *
@@ -160,12 +156,8 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
       streamMode,
       signal: turn.signal,
     };
-    const converter = new GraphEventConverter(turn, {
-      answerNodes,
-      toProgress,
-      showReasoning,
-      showToolCalls,
-    });
+    const output = new AgentLoopOutput(turn, { showReasoning, showToolCalls });
+    const converter = new GraphEventConverter(output, answerNodes, toProgress);
     let state: unknown;
     // The adapter does not know the graph's types. The input comes from the `toGraphInput` option.
     for await (const event of await graph.stream(graphInput as never, streamOptions as never)) {
@@ -176,11 +168,10 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
       else yield* converter.convert(mode, value);
     }
     turn.signal.throwIfAborted();
-    const inputRequest = converter.buildInputRequest();
-    if (inputRequest) yield inputRequest;
-    const finalYields = toAnswer?.(state as S) ?? [];
-    yield* Array.isArray(finalYields) ? finalYields : [finalYields];
-    yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: converter.usageMetadata };
+    const question = converter.buildQuestion();
+    const answer = question ? [] : (toAnswer?.(state as S) ?? []);
+    yield* Array.isArray(answer) ? answer : [answer];
+    yield output.createFinalStatus(question);
   }
   // Restarted output replaces the earlier output.
   return createAdapterAgent({ ...agentOptions, afterRestart: resumes ? "restart" : afterRestart }, work);
@@ -274,48 +265,43 @@ function customEventToProgressStatus(value: unknown): AgentYield | undefined {
   return value === undefined ? undefined : status(...messageText, data(toJsonValue(value)));
 }
 
-interface GraphEventConverterOptions {
-  readonly answerNodes: readonly string[] | undefined;
-  readonly toProgress: (value: unknown) => AgentYield | undefined;
-  readonly showReasoning: boolean;
-  readonly showToolCalls: boolean;
-}
-
 /** Converts the events of a LangGraph graph into agent events. */
 class GraphEventConverter {
-  readonly #options: GraphEventConverterOptions;
-  readonly #reasoningArtifactId: string;
+  readonly #output: AgentLoopOutput;
+  readonly #answerNodes: readonly string[] | undefined;
+  readonly #toProgress: (value: unknown) => AgentYield | undefined;
   readonly #interrupts: Interrupt[] = [];
   readonly #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   /** The id of the most recently streamed message. */
   #lastMessageId: string | undefined;
 
-  constructor(turn: Turn, options: GraphEventConverterOptions) {
-    this.#options = options;
-    this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
-  }
-
-  get usageMetadata(): JsonObject {
-    return this.#usage.totalTokens > 0 ? { usage: { ...this.#usage } } : {};
+  constructor(
+    output: AgentLoopOutput,
+    answerNodes: readonly string[] | undefined,
+    toProgress: (value: unknown) => AgentYield | undefined,
+  ) {
+    this.#output = output;
+    this.#answerNodes = answerNodes;
+    this.#toProgress = toProgress;
   }
 
   *convert(mode: string, value: unknown): Generator<AgentYield, void, undefined> {
     if (mode === "custom") {
-      const progressEvent = this.#options.toProgress(value);
+      const progressEvent = this.#toProgress(value);
       if (progressEvent !== undefined) yield progressEvent;
     } else if (mode === "messages") yield* this.#convertMessage(value);
     else if (mode === "updates" && isObject(value)) yield* this.#convertUpdates(value);
   }
 
   /** Returns the question that interrupted the graph, if an interrupt has stopped the graph. */
-  buildInputRequest(): AgentYield | undefined {
+  buildQuestion(): AgentEvent | undefined {
     if (this.#interrupts.length === 0) return undefined;
     const hasOneInterrupt = this.#interrupts.length === 1;
     const content = this.#interrupts.flatMap(({ id, value }): PartOrText[] => {
       if (typeof value === "string") return hasOneInterrupt ? [value] : [text(value, { interruptId: id })];
       return [data(toJsonValue(value), { interruptId: id })];
     });
-    return { ...inputRequired(...content), metadata: this.usageMetadata };
+    return inputRequired(...content);
   }
 
   *#convertMessage(value: unknown): Generator<AgentYield, void, undefined> {
@@ -323,13 +309,9 @@ class GraphEventConverter {
     const message = parseLangChainMessage(rawMessage);
     if (message?.type !== "ai") return;
     this.#addUsage(message);
-    const { answerNodes, showReasoning } = this.#options;
     const node = isObject(messageMetadata) ? messageMetadata["langgraph_node"] : undefined;
-    if (answerNodes && !(typeof node === "string" && answerNodes.includes(node))) return;
-    if (message.thought !== "" && showReasoning) {
-      const artifact = { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } };
-      yield chunk(artifact, text(message.thought));
-    }
+    if (this.#answerNodes && !(typeof node === "string" && this.#answerNodes.includes(node))) return;
+    yield* this.#output.emitReasoning(message.thought);
     if (message.text === "") return;
     // Messages of different model calls become separate paragraphs.
     const isNewMessage = this.#lastMessageId !== undefined && this.#lastMessageId !== message.id;
@@ -339,39 +321,31 @@ class GraphEventConverter {
 
   *#convertUpdates(updates: Record<string, unknown>): Generator<AgentYield, void, undefined> {
     this.#interrupts.push(...decodeInterrupts(updates["__interrupt__"]));
-    if (!this.#options.showToolCalls) return;
     for (const update of Object.values(updates)) {
       const messages = isObject(update) ? update["messages"] : undefined;
       for (const rawMessage of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
         const message = parseLangChainMessage(rawMessage);
-        if (message) yield* toToolCallStatusUpdates(message, rawMessage);
+        if (message) yield* this.#emitToolCalls(message, isObject(rawMessage) ? rawMessage["content"] : "");
       }
     }
+  }
+
+  *#emitToolCalls(
+    { type, toolCalls, toolCallId, name: toolName, isError }: LangChainMessage,
+    content: unknown,
+  ): Generator<AgentYield, void, undefined> {
+    if (type === "ai") {
+      for (const { id, name, args } of toolCalls)
+        yield* this.#output.emitToolCall({ toolCallId: id, toolName: name, input: args });
+    } else if (type === "tool" && isError) yield* this.#output.emitToolError(toolCallId, toolName);
+    else if (type === "tool") yield* this.#output.emitToolResult(toolCallId, toolName, content);
   }
 
   #addUsage({ usage }: LangChainMessage): void {
     this.#usage.inputTokens += usage.inputTokens;
     this.#usage.outputTokens += usage.outputTokens;
     this.#usage.totalTokens += usage.totalTokens;
-  }
-}
-
-function* toToolCallStatusUpdates(
-  message: LangChainMessage,
-  rawMessage: unknown,
-): Generator<AgentYield, void, undefined> {
-  const { type, toolCalls, toolCallId, name: toolName, isError } = message;
-  if (type === "ai") {
-    for (const { id, name, args } of toolCalls) {
-      yield status(data({ type: "tool-call", toolCallId: id, toolName: name, input: toJsonValue(args) }));
-    }
-  } else if (type === "tool") {
-    const content = isObject(rawMessage) ? rawMessage["content"] : undefined;
-    // The error message stays between the tool and the model.
-    const resultData = isError
-      ? { type: "tool-error" }
-      : { type: "tool-result", output: toJsonValue(content) };
-    yield status(data({ ...resultData, toolCallId, toolName }));
+    if (this.#usage.totalTokens > 0) this.#output.setMetadata({ usage: { ...this.#usage } });
   }
 }
 

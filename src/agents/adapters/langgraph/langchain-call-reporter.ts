@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../../../protocol/index.ts";
+import { isObject, type JsonValue, parseJsonOrUndefined } from "../../../protocol/index.ts";
 import { CallTracker, describeCallError, type ReportCall } from "../call-tracker.ts";
 import { toJsonValue } from "../to-json-value.ts";
 
@@ -50,7 +50,7 @@ export function createLangChainCallReporter(reportCall: ReportCall): LangChainCa
     handleToolStart: (tool, input, runId, ...rest) => {
       const [, , , runName] = rest;
       const name = findText(runName) ?? findText(findObject(tool)["name"]) ?? "unknown";
-      calls.startTool(runId, { tool: name, arguments: parseJsonOrText(input) });
+      calls.startTool(runId, { tool: name, arguments: parseJsonOrUndefined(input) ?? input });
     },
     handleToolEnd: (output, runId) => {
       const { content = output, status } = findObject(output);
@@ -105,13 +105,4 @@ function findText(value: unknown): string | undefined {
 
 function findCount(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
-}
-
-/** LangChain passes the arguments of a tool as JSON. */
-function parseJsonOrText(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }

@@ -8,6 +8,7 @@ import {
   isObject,
   type JsonObject,
   type JsonValue,
+  parseJsonOrUndefined,
 } from "../../../protocol/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import { type AgentYield, inputRequired } from "../agent-yield.ts";
@@ -339,7 +340,7 @@ export class MastraCallReporter {
     const now = performance.now();
     // The chunk follows the first byte of the model, and states the start on the wall clock.
     const elapsedMs = startedAt === undefined ? 0 : Math.max(0, Date.now() - startedAt);
-    const body = parseRequestBody(request.body);
+    const body = typeof request.body === "string" ? parseJsonOrUndefined(request.body) : request.body;
     const model = isObject(body) ? body["model"] : undefined;
     this.#reply = { lastChunkMs: now, text: "", toolCalls: [] };
     this.#calls.startModel(
@@ -377,14 +378,5 @@ export class MastraCallReporter {
     };
     const hasReply = Object.keys(reply).length > 0;
     this.#calls.endModel({ ...(hasReply ? { reply } : {}), ...outcome }, { endMs: lastChunkMs });
-  }
-}
-
-function parseRequestBody(body: unknown): unknown {
-  if (typeof body !== "string") return body;
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    return body;
   }
 }

@@ -9,9 +9,9 @@ import type {
   RunStreamEvent,
   UserMessageItem,
 } from "@openai/agents";
-import { defineOptionNames } from "../../../base/usage-checks/index.ts";
+import { defineOptionNames, omitUndefined } from "../../../base/usage-checks/index.ts";
 import type { Agent, AgentDescription, TurnPolicy } from "../../../engine/index.ts";
-import { isObject, type JsonValue, type Message, type Part } from "../../../protocol/index.ts";
+import { isObject, type Message, parseJsonOrUndefined, type Part } from "../../../protocol/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions, type ModelToolCall } from "../agent-loop-output.ts";
 import { type AgentYield, failed } from "../agent-yield.ts";
 import { type ApprovalDecision, decodeApprovalDecisions } from "../approval-decisions.ts";
@@ -238,7 +238,7 @@ export function decodeToolItem(rawItem: unknown): ModelToolCall & { readonly out
   return {
     toolCallId: toText(callId) || toText(id),
     toolName: toText(name) || toText(type),
-    input: parseJsonOrText(input),
+    input: typeof input === "string" && input !== "" ? (parseJsonOrUndefined(input) ?? input) : {},
     output: isObject(output) && output["type"] === "text" ? output["text"] : output,
   };
 }
@@ -250,15 +250,6 @@ function toText(value: unknown): string {
 /** Returns whether the output of a tool is the text that the SDK sends to the model instead of the result. */
 export function isToolErrorText(toolOutput: unknown): boolean {
   return typeof toolOutput === "string" && toolOutput.startsWith(TOOL_ERROR_PREFIX);
-}
-
-function parseJsonOrText(value: unknown): JsonValue {
-  if (typeof value !== "string" || value === "") return {};
-  try {
-    return JSON.parse(value) as JsonValue;
-  } catch {
-    return value;
-  }
 }
 
 /** Options of a run that make its calls visible to the reporter. */
@@ -393,7 +384,6 @@ function findModelAndFinishReason(event: unknown): {
   const model = findModelName(chunk["model"]) ?? findModelName(response["model"]);
   const finishReason = reasons.find((reason): reason is string => typeof reason === "string");
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(finishReason === undefined ? {} : { finishReason }),
+    ...omitUndefined({ model, finishReason }),
   };
 }

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../../base/usage-checks/index.ts";
+import { defineOptionNames, omitUndefined } from "../../../base/usage-checks/index.ts";
 import type { BaseLlm, LlmRequest, LlmResponse } from "@google/adk";
 import { type JsonObject, parseModelRetryDelay } from "../../../protocol/index.ts";
 import type { Content, GenerateContentConfig, GenaiContentPart } from "./genai-types.ts";
@@ -113,9 +113,7 @@ function toLlmRequest({ messages, schema, maxTokens, temperature, seed }: RoleMo
   const config: GenerateContentConfig = {
     ...(instructions.length > 0 && { systemInstruction: instructions.join("\n\n") }),
     ...(schema && { responseMimeType: "application/json", responseJsonSchema: schema }),
-    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
-    ...(temperature !== undefined && { temperature }),
-    ...(seed !== undefined && { seed }),
+    ...omitUndefined({ maxOutputTokens: maxTokens, temperature, seed }),
     // The role repeats failed calls and records each failed try. Retries inside an SDK would be invisible.
     httpOptions: { retryOptions: { attempts: 1 } },
   };

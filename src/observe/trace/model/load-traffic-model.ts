@@ -1,4 +1,4 @@
-import type { DecodedTrafficLine } from "../decode-traffic-line.ts";
+import type { DecodedTrafficLine } from "../traffic-line-codec.ts";
 import { computeClockShifts } from "./clock-shifts.ts";
 import { TrafficModel } from "./traffic-model.ts";
 

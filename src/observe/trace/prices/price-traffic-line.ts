@@ -1,4 +1,4 @@
-import { decodeTrafficLine } from "../decode-traffic-line.ts";
+import { decodeTrafficLine } from "../traffic-line-codec.ts";
 import type { ModelLine, TrafficLine } from "../traffic-line-types.ts";
 import type { ModelPrice, ModelPrices } from "./model-prices.ts";
 

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { SharedTextDecoder } from "../shared-text-decoder.ts";
-import { decodeTrafficLine, type DecodedTrafficLine } from "../decode-traffic-line.ts";
+import { decodeTrafficLine, type DecodedTrafficLine } from "../traffic-line-codec.ts";
 
 /** A line of a record file, with its position. */
 export type ReadTrafficLine = DecodedTrafficLine & {

@@ -1,7 +1,11 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { openTrafficFileSink, type TrafficFileLimits } from "./traffic-file-sink.ts";
-import { withSafeCalls } from "./safe-traffic-writer.ts";
-import { createTrafficWriter, type TrafficWriter, type TrafficWriterOptions } from "./traffic-writer.ts";
+import {
+  createTrafficWriter,
+  QueuedTrafficWriter,
+  type TrafficWriter,
+  type TrafficWriterOptions,
+} from "./traffic-writer.ts";
 
 /** Options of a record in a file. */
 export interface TrafficRecordOptions extends TrafficFileLimits {
@@ -53,4 +57,44 @@ export function openTrafficRecord(
   const limits = { ...(maxBytes !== undefined && { maxBytes }), ...(maxFiles !== undefined && { maxFiles }) };
   const writer = createTrafficWriter(openTrafficFileSink(file, limits), { ...writerOptions, ...bodyOptions });
   return { writer, close: () => writer.close() };
+}
+
+/**
+ * Returns a writer whose methods neither throw nor reject, because a record must not make a request fail. Returns the
+ * same writer if `createTrafficWriter` has created it. `onLoss` receives the first error.
+ */
+function withSafeCalls(writer: TrafficWriter, onLoss: TrafficWriterOptions["onLoss"]): TrafficWriter {
+  if (writer instanceof QueuedTrafficWriter) return writer;
+  let hasReportedLoss = false;
+  let lastCallNumber = 0;
+  const reportLoss = (cause: unknown): void => {
+    if (hasReportedLoss) return;
+    hasReportedLoss = true;
+    try {
+      onLoss?.(cause);
+    } catch {
+      // An error of the callback must not affect the traffic.
+    }
+  };
+  const callSafely = <T>(call: () => T, fallback: T): T => {
+    try {
+      return call();
+    } catch (cause) {
+      reportLoss(cause);
+      return fallback;
+    }
+  };
+  const { id, vantage, bodies, frames, header } = writer;
+  return {
+    id,
+    vantage,
+    bodies,
+    frames,
+    header,
+    write: (line, rawMembers) => callSafely(() => writer.write(line, rawMembers), false),
+    createCallId: () => callSafely(() => writer.createCallId(), `failed-${++lastCallNumber}`),
+    subscribe: (listener) => writer.subscribe(listener),
+    flush: async () => await callSafely(() => writer.flush(), undefined)?.catch(reportLoss),
+    close: async () => await callSafely(() => writer.close(), undefined)?.catch(reportLoss),
+  };
 }

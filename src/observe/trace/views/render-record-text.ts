@@ -1,5 +1,5 @@
 import { getTaskPeriod } from "../model/task-activities.ts";
-import { hasKnownTime } from "../has-known-time.ts";
+import { hasKnownTime } from "../traffic-line-codec.ts";
 import { computeTaskCriticalPath, summarizeCriticalPath } from "../model/critical-path.ts";
 import { addUsage, formatPrice, type TokenUsage } from "../prices/token-usage.ts";
 import { formatState } from "../model/traffic-sequence.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ReloadNoticeSource } from "./reload-notices.ts";
+import { ReloadNoticeSource } from "./serve-with-reload.ts";
 
 describe("the notices of a reload", () => {
   it("name the earlier id of the renamed agent, and of no other agent of the same file", () => {

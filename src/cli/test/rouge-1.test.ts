@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { findPorterStem } from "./porter-stem.ts";
+import { findPorterStem } from "./rouge-1.ts";
 
 const words = readFileSync(new URL("../../../test/vectors/adk-eval/stems.txt", import.meta.url), "utf8")
   .split(/\s+/)

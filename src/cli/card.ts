@@ -1,13 +1,15 @@
 import { Command } from "commander";
 import { A2AError, isObject } from "../protocol/index.ts";
+import * as v1 from "../wire/v1/index.ts";
 import { type AgentCardWithServedJson, loadAgentCard } from "./agent-card-loader.ts";
-import { defineAgentCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
+import { CliError, createUsageError } from "./cli-error.ts";
 import type { ClientOptions } from "./client-options.ts";
+import { defineAgentCardCommand, defineAgentCommand } from "./define-agent-command.ts";
 import {
   addCardTrustOptions,
-  createCardVerifierFromOptions,
   type CardTrustFlags,
+  createCardVerifierFromOptions,
 } from "./read-card-trust.ts";
 
 interface CardGetOptions extends ClientOptions, CardTrustFlags {
@@ -31,7 +33,7 @@ export function createCardGetCommand(context: CliContext): Command {
       return loadExtendedCard(ref, options, cliContext);
     },
     async ({ card, servedJson, options, output }) => {
-      if (options.validate) (await import("./card-validate.ts")).assertValidCardJson(servedJson);
+      if (options.validate) assertValidCardJson(servedJson);
       output.writeCard(card, await describeSignature(servedJson, options));
     },
   );
@@ -52,4 +54,44 @@ async function describeSignature(servedJson: unknown, options: CardGetOptions): 
     if (!(error instanceof A2AError)) throw error;
     return `unverifiable: ${error.message}`;
   }
+}
+
+export function createCardValidateCommand(context: CliContext): Command {
+  const command = new Command("validate");
+  return defineAgentCardCommand<ClientOptions>(command, context, ({ servedJson, output }) => {
+    assertValidCardJson(servedJson);
+    output.writeResult({ valid: true }, { Valid: "yes" });
+  });
+}
+
+/**
+ * Throws a `CliError` if an agent card violates the specification. `served` is the JSON of the agent card
+ * exactly as the server sent it.
+ */
+export function assertValidCardJson(served: unknown): void {
+  const violations = v1.validateAgentCard(served, "strict");
+  if (violations.length === 0) return;
+  const list = violations.map(({ field, description }) => `\n  ${field} ${description}`).join("");
+  throw new CliError("A2ACLI_ERR_CARD_INVALID", `The card violates A2A 1.0:${list}`);
+}
+
+export function createCardVerifyCommand(context: CliContext): Command {
+  return defineAgentCardCommand<ClientOptions & CardTrustFlags>(
+    addCardTrustOptions(new Command("verify")),
+    context,
+    async ({ servedJson, options, output }) => {
+      const verify = await createCardVerifierFromOptions(options);
+      if (!verify) throw createUsageError("No trusted key is given. Pass --key or --jwks.");
+      try {
+        const { canonicalForm, ...key } = await verify(servedJson);
+        output.writeResult(
+          { ...key, form: canonicalForm },
+          { "Signed by": `${key.kid} (${key.alg})`, Form: canonicalForm },
+        );
+      } catch (error) {
+        if (!(error instanceof A2AError) || error.reason !== "INVALID_AGENT_RESPONSE") throw error;
+        throw new CliError("A2ACLI_ERR_CARD_INVALID", error.message, undefined, error);
+      }
+    },
+  );
 }

@@ -1,5 +1,45 @@
-import { isObject } from "../../protocol/index.ts";
+import { isObject, type JsonObject } from "../../protocol/index.ts";
 import type { TrafficLine } from "./traffic-line-types.ts";
+
+/**
+ * A decoded line of a record file. `other` is a line of another format, of a later version, or of a run that an earlier
+ * version recorded. `unreadable` is a torn or invalid line, with the reason.
+ */
+export type DecodedTrafficLine =
+  | { readonly type: "traffic"; readonly line: TrafficLine }
+  | { readonly type: "other"; readonly json: JsonObject }
+  | { readonly type: "unreadable"; readonly reason: string };
+
+/** Decodes one line of a record file. Never throws. Unknown members of a line are kept. */
+export function decodeTrafficLine(text: string): DecodedTrafficLine {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    return { type: "unreadable", reason: cause instanceof Error ? cause.message : String(cause) };
+  }
+  return decodeTrafficLineJson(json);
+}
+
+/** Decodes a line that is already parsed as JSON, for example an element of an embedded record. Never throws. */
+export function decodeTrafficLineJson(json: unknown): DecodedTrafficLine {
+  if (!isObject(json)) return { type: "unreadable", reason: "the line is not a JSON object" };
+  const { v, kind } = json;
+  if (v !== 1 || !isTrafficLineKind(kind)) return { type: "other", json };
+  // Earlier versions recorded message cards in lines of these kinds without a writer.
+  if (json["writer"] === undefined && typeof json["run_id"] === "string") return { type: "other", json };
+  const violation = findTrafficLineViolation(kind, json);
+  if (violation !== undefined) return { type: "unreadable", reason: `${kind} line: ${violation}` };
+  return { type: "traffic", line: json as unknown as TrafficLine };
+}
+
+/** Decodes the complete text of a record, and returns its traffic lines. */
+export function decodeTrafficLines(text: string): TrafficLine[] {
+  return text.split("\n").flatMap((one) => {
+    const decoded = one === "" ? undefined : decodeTrafficLine(one);
+    return decoded?.type === "traffic" ? [decoded.line] : [];
+  });
+}
 
 /** Returns whether a member of a line has a valid value. */
 type MemberCheck = (value: unknown) => boolean;
@@ -299,7 +339,7 @@ const RULES_BY_KIND: ReadonlyMap<unknown, readonly (readonly [string, MemberRule
 );
 
 /** Returns whether `kind` is a kind of traffic line. */
-export function isTrafficLineKind(kind: unknown): kind is TrafficLine["kind"] {
+function isTrafficLineKind(kind: unknown): kind is TrafficLine["kind"] {
   return RULES_BY_KIND.has(kind);
 }
 
@@ -307,7 +347,7 @@ export function isTrafficLineKind(kind: unknown): kind is TrafficLine["kind"] {
  * Returns the first violation of a line of a known kind, such as `seq is not a non-negative integer`, or `undefined`
  * if the line is valid.
  */
-export function findTrafficLineViolation(
+function findTrafficLineViolation(
   kind: TrafficLine["kind"],
   line: Readonly<Record<string, unknown>>,
 ): string | undefined {
@@ -316,4 +356,24 @@ export function findTrafficLineViolation(
     if (value === undefined ? isRequired : !check(value)) return `${member} is not ${expected}`;
   }
   return undefined;
+}
+
+/** Members of a line that the caller has as JSON text, such as `event` or `body`. */
+export type RawTrafficMembers = Readonly<Record<string, string>>;
+
+/**
+ * Encodes a line as one line of JSON without a newline. `rawMembers` contains members as JSON text, which must not
+ * contain a line end. The encoder does not parse the text.
+ */
+export function encodeTrafficLine(line: TrafficLine, rawMembers?: RawTrafficMembers): string {
+  let text = JSON.stringify(line);
+  if (!rawMembers) return text;
+  text = text.slice(0, -1);
+  for (const name in rawMembers) text += `,${JSON.stringify(name)}:${rawMembers[name]}`;
+  return `${text}}`;
+}
+
+/** Returns false for an event whose commit no writer observed. All other lines have a known time. */
+export function hasKnownTime(line: TrafficLine): boolean {
+  return line.kind !== "event" || line.time_known !== false;
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SequenceItem } from "../model/traffic-sequence.ts";
-import { alignTaskSequences, MAX_ALIGNED_MESSAGES } from "./align-task-sequences.ts";
+import { alignTaskSequences, MAX_ALIGNED_MESSAGES } from "./compare-tasks.ts";
 
 const createMessage = (label: string, kind: SequenceItem["kind"] = "events", to = "user"): SequenceItem =>
   ({
