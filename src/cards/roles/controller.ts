@@ -1,17 +1,13 @@
 import { defineOptionNames, omitUndefined } from "../../base/usage-checks/index.ts";
-import type { A2AClient } from "../../client/index.ts";
 import {
-  type ControlCard,
   CONTROLLER,
   type ErrorCard,
   generateFlowDiagram,
-  MESSAGE_CARD_EXTENSION_URI,
   type MessageCard,
   PLANNER,
   type QueryCard,
   type ResultCard,
   type TaskCard,
-  toCardParts,
 } from "../index.ts";
 import { getText, type JsonObject, type Task } from "../../protocol/index.ts";
 import { CardJournal, createQueryAnswerCard, getQueryAnswerOrReportError } from "./a2a/card-journal.ts";
@@ -84,7 +80,7 @@ export interface ControllerSolveRequest {
    */
   readonly onCard?: (card: MessageCard) => void;
   /**
-   * Callback that receives the id of the A2A task when the task is created. `sendControl` requires this id.
+   * Callback that receives the id of the A2A task when the task is created.
    */
   readonly onTaskCreated?: (taskId: string) => void;
   /**
@@ -117,7 +113,7 @@ export interface ControllerSolveResult {
   readonly taskId: string | undefined;
 }
 
-/** Controller that sends problems to roles, and control cards while the roles work. */
+/** Controller that sends problems to roles, and stops the roles. */
 export interface Controller {
   /**
    * Creates the task card and the ids of a problem, without sending the card. Throws `INVALID_PARAMS` if the problem
@@ -130,23 +126,12 @@ export interface Controller {
    * converted to a valid task card.
    */
   solve(problem: ControllerSolveRequest): Promise<ControllerSolveResult>;
-  /**
-   * Sends a control card to the role that works on a problem. For example, the control card `budget` sets a
-   * new token budget. Rejects if the role does not accept the control card. To send the control card `stop`,
-   * abort the signal of the problem.
-   */
-  sendControl(taskId: string, action: string, parameters?: JsonObject): Promise<ControlCard>;
 }
 
 /** Creates a controller that sends problems to roles and stops work on a problem when its deadline passes. */
 export function createController(options: ControllerOptions): Controller {
   assertKnownOptions(options);
   const runtime = createRoleRuntime(CONTROLLER, options);
-  const activeProblems = new Map<
-    string,
-    { readonly journal: CardJournal; readonly to: string; readonly client: A2AClient }
-  >();
-
   const createProblemCard = (problem: ControllerSolveRequest): TaskCard => {
     const { task, to = PLANNER, context, dataset, sampleId, runId } = problem;
     const metadata = {
@@ -185,7 +170,7 @@ export function createController(options: ControllerOptions): Controller {
       const { card } = prepared;
       const journal = createJournal(card, problem, { onCard: recordExchange });
       let createdTaskId: string | undefined;
-      const delivered = deliverCard({
+      const reply = await deliverCard({
         ...prepared,
         journal,
         signal,
@@ -196,32 +181,12 @@ export function createController(options: ControllerOptions): Controller {
             await getQueryAnswerOrReportError(() => answerQuery?.(query), journal),
             journal,
           ),
-        onTaskCreated(taskId, client) {
+        onTaskCreated(taskId) {
           createdTaskId = taskId;
-          activeProblems.set(taskId, { journal, to: card.recipient, client });
           onTaskCreated?.(taskId);
         },
       });
-      const reply = await delivered.finally(() => activeProblems.delete(createdTaskId ?? ""));
       return { reply, cards: seen, taskId: createdTaskId };
-    },
-
-    async sendControl(taskId, action, parameters = {}) {
-      const found = activeProblems.get(taskId);
-      if (!found)
-        throw new Error(
-          `The controller has no active problem with the task ${taskId}. Use an id that onTaskCreated reported.`,
-        );
-      const { journal, to, client } = found;
-      const card = journal.createControlCard(to, action, parameters);
-      journal.recordSent(card, { task_id: taskId }, true);
-      await client.send({
-        parts: toCardParts(card),
-        extensions: [MESSAGE_CARD_EXTENSION_URI],
-        taskId,
-        ...omitUndefined({ messageId: card.metadata.card_id }),
-      });
-      return card;
     },
   };
 }

@@ -2,7 +2,6 @@ import {
   type MessageCard,
   type CardProtocol,
   type CardTokenUsage,
-  type ControlCard,
   createCardProtocol,
   type ErrorCard,
   type ResultCard,
@@ -76,8 +75,6 @@ export class FakeTaskContext implements TaskContext {
   readonly #model: RoleModel;
   readonly #roleName: string;
   readonly #delegates: Readonly<Record<string, DelegateStub>>;
-  #controlCards: ControlCard[] = [];
-  #notifyWaiter: (() => void) | undefined;
   #unreportedUsage: CardTokenUsage | undefined;
 
   constructor(
@@ -160,31 +157,11 @@ export class FakeTaskContext implements TaskContext {
     );
   }
 
-  async takeControlCards(): Promise<ControlCard[]> {
-    const taken = this.#controlCards;
-    this.#controlCards = [];
-    return taken;
-  }
-
-  async waitForControlCard(): Promise<void> {
-    if (this.#controlCards.length > 0) return;
-    const arrived = new Promise<void>((resolve) => {
-      this.#notifyWaiter = resolve;
-    });
-    await untilAborted(arrived, this.signal);
-  }
-
-  /** Sends a control card to the role, as a controller does. */
-  deliverControlCardToRole(action: string, parameters?: JsonObject): void {
-    const card = this.runLog.protocol.createControlCard({
-      from: "controller",
-      to: "planner",
-      action,
-      ...(parameters && { parameters }),
-    });
-    if (action === "stop") return this.abortController.abort(card);
-    this.#controlCards.push(card);
-    this.#notifyWaiter?.();
+  /** Stops the role with a control card, as a controller does. */
+  stop(parameters?: JsonObject): void {
+    const card = { from: "controller", to: "planner", action: "stop" } as const;
+    const { protocol } = this.runLog;
+    this.abortController.abort(protocol.createControlCard({ ...card, ...(parameters && { parameters }) }));
   }
 
   /** Creates the reply to the task of this context. */

@@ -1,6 +1,5 @@
 import type {
   CardMetadata,
-  ControlCard,
   CoreCardErrorType,
   ErrorCard,
   QueryCard,
@@ -101,16 +100,6 @@ export interface TaskContext {
    * card.
    */
   notifyRequesterOfError(error: Extract<TaskOutcome, { error: string }>): void;
-  /**
-   * Removes and returns all control cards that have arrived, for example `budget`. The control card `stop`
-   * aborts `signal` and is never returned.
-   */
-  takeControlCards(): Promise<ControlCard[]>;
-  /**
-   * Resolves when a new control card has arrived, for example the control card that ends a pause. Rejects
-   * with the abort reason of `signal`.
-   */
-  waitForControlCard(): Promise<void>;
 }
 
 /** A subtask that a role sends to another role. */

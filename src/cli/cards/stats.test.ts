@@ -96,6 +96,17 @@ describe("cards stats", () => {
     expect(out).toContain("600 tokens on cards that tell only their sum\n");
   });
 
+  it("counts reasoning tokens, which are a part of the output", async () => {
+    const usage = { input_tokens: 10, output_tokens: 20, reasoning_output_tokens: 5, source: "reported" };
+    const list = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards.map((card) => ({
+      ...card,
+      metadata: { usage },
+    }));
+    const cwd = await createTempTestDirectoryWithFiles({ "cards.json": JSON.stringify(list) });
+    const { out } = await runCardsCommand("stats", `${cwd}/cards.json`);
+    expect(out).toContain("\n30 of the output tokens are reasoning\n");
+  });
+
   it("reads stdin, too", async () => {
     const stdin = Readable.from([createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])]);
     const { code, out } = await runCliInTestProcess(["cards", "stats", "-"], { stdin });

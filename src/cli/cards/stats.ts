@@ -130,6 +130,7 @@ function renderRunTokenStatistics({ tokens, spending }: RunReport): string {
     tokens.total > total && `${formatNumber(tokens.total - total)} tokens on cards that tell only their sum`,
     perSample &&
       `${atLeast}${formatNumber(tokens.total)} tokens; a problem: mean ${formatNumber(perSample.mean)}, median ${formatNumber(perSample.median)}, p95 ${formatNumber(perSample.p95)} tokens`,
+    sum.reasoning > 0 && `${formatNumber(sum.reasoning)} of the output tokens are reasoning`,
     estimatedShare > 0 && `${formatPercent(estimatedShare)} of the tokens are estimates`,
     price !== undefined && `price ${atLeast}${formatNumber(price, 4)} by the tariff`,
   ].filter((note) => typeof note === "string");

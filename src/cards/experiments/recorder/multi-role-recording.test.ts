@@ -4,15 +4,27 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { decodeRecordFiles, decodeRecording, getGsm8kSlice, buildRunReport } from "../../index.ts";
+import { connect } from "../../../client/index.ts";
+import {
+  buildRunReport,
+  createCardProtocol,
+  decodeRecordFiles,
+  decodeRecording,
+  getGsm8kSlice,
+  MESSAGE_CARD_EXTENSION_URI,
+  PLANNER,
+  SOLVER,
+  toCardParts,
+} from "../../index.ts";
 import {
   createController,
   createPlanner,
   createSolver,
   createOracleModel,
+  createScriptedModel,
   serveRoles,
 } from "../../roles/index.ts";
-import { createRunRecorder, openFileSink, openRunFile } from "./index.ts";
+import { createMemorySink, createRunRecorder, openFileSink, openRunFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 import { getScriptArguments } from "../../../../test/support/fork-script.ts";
 
@@ -144,4 +156,28 @@ describe("a controller that is killed repeatedly while the roles keep running in
       ends: ["completed"],
     });
   });
+});
+
+it("messages of others to a recorded role, such as health checks, lose no line of the run", async () => {
+  const sink = createMemorySink();
+  const recorder = createRunRecorder(sink);
+  recorder.startRun({ ...EXAMPLE_RUN, sample_ids: ["gsm8k_0"] });
+  const { urls, close } = await serveRoles({
+    roles: { solver: { role: createSolver(), model: createScriptedModel(["4"]) } },
+    recorder,
+  });
+  onTestFinished(() => close());
+  const client = await connect(urls["solver"] ?? "");
+  const protocol = createCardProtocol({
+    routes: [{ from: PLANNER, to: SOLVER, types: ["error"] }],
+  });
+  const error = protocol.createErrorCard({ from: PLANNER, to: SOLVER, error: "no", errorType: "timeout" });
+  const task = protocol.createTaskCard({ from: PLANNER, to: SOLVER, task: "2 + 2" });
+  await client.send("Are you there?");
+  for (const card of [error, task])
+    await client.send({ parts: toCardParts(card), extensions: [MESSAGE_CARD_EXTENSION_URI] });
+  recorder.endRun("completed");
+  const { ends, cards, torn } = decodeRecording(sink.text(), "run.cards.jsonl");
+  expect(ends.map(({ status }) => status)).toEqual(["completed"]);
+  expect([recorder.isDegraded, cards, torn]).toEqual([false, [], []]);
 });

@@ -204,7 +204,7 @@ class RoleAgent implements Agent {
     const card = parseControlCard(message, requestCard, this.#runtime.protocol);
     if (!card) return undefined;
     journal.recordReceived(card, transport, false);
-    execution?.applyControlCard(card, message.messageId);
+    execution?.applyControlCard(card);
     return card;
   }
 

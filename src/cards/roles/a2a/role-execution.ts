@@ -86,9 +86,6 @@ export class RoleExecution implements TaskContext {
   readonly #usage: UsageTracker;
   readonly #abortController = new AbortController();
   readonly #graceExpired = Promise.withResolvers<never>();
-  /** Control cards that the role has not taken, by the id of their A2A message. */
-  readonly #controlCards = new Map<string, ControlCard>();
-  #controlArrived = Promise.withResolvers<void>();
   #lastQuery: Promise<unknown> = Promise.resolve();
   #cancelGraceTimer: (() => void) | undefined;
   #wasStopped = false;
@@ -100,14 +97,12 @@ export class RoleExecution implements TaskContext {
     this.#options = options;
     const { clock, newId } = options.journal.runtime;
     this.#usage = new UsageTracker(() => clock.monotonic(), newId);
-    // These promises may reject while no code awaits them.
+    // The promise may reject while no code awaits it.
     this.#graceExpired.promise.catch(() => {});
-    this.#controlArrived.promise.catch(() => {});
     const { history = [] } = options.turn.run.task;
     for (const message of history) {
       const card = message.role === "ROLE_USER" ? findReadableCard(message) : undefined;
-      if (isControlCard(card) && card.sender === options.requestCard.sender)
-        this.applyControlCard(card, message.messageId);
+      if (isControlCard(card) && card.sender === options.requestCard.sender) this.applyControlCard(card);
     }
   }
 
@@ -154,41 +149,11 @@ export class RoleExecution implements TaskContext {
     });
     this.#wasStopped = !(reason instanceof ServerClosingError);
     this.#abortController.abort(reason);
-    this.#controlArrived.reject(reason);
   }
 
-  /** Passes a control card to the role. The control card `stop` stops the role. */
-  applyControlCard(card: ControlCard, messageId: string): void {
-    if (card.content === "stop") {
-      this.stop(card);
-      return;
-    }
-    this.#controlCards.set(messageId, card);
-    this.#controlArrived.resolve();
-  }
-
-  async takeControlCards(): Promise<ControlCard[]> {
-    const { turn } = this.#options;
-    if (!this.signal.aborted) {
-      this.#controlArrived = Promise.withResolvers();
-      this.#controlArrived.promise.catch(() => {});
-    }
-    // A later attempt has the same control cards at the same place.
-    const key = turn.createStepKey("controls", null);
-    const ids = await turn.once(key, () => [...this.#controlCards.keys()]);
-    const cards = ids.flatMap((id) => this.#controlCards.get(id) ?? []);
-    for (const id of ids) this.#controlCards.delete(id);
-    return cards;
-  }
-
-  async waitForControlCard(): Promise<void> {
-    if (this.#controlCards.size > 0) return;
-    const stopTracking = this.#usage.startRoleWaitTimer();
-    try {
-      await this.#controlArrived.promise;
-    } finally {
-      stopTracking();
-    }
+  /** Stops the role if the card is `stop`. Roles ignore other control cards. */
+  applyControlCard(card: ControlCard): void {
+    if (card.content === "stop") this.stop(card);
   }
 
   callModel(request: RoleModelRequest): Promise<ModelReply> {

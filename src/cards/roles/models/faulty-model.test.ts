@@ -136,7 +136,7 @@ describe("a faulty model", () => {
       model: withFaults(createScriptedModel(["9"]), { slow: { share: 1, ms: 1e9 } }),
     });
     const work = role.performTask(taskContext);
-    taskContext.deliverControlCardToRole("stop");
+    taskContext.stop();
     await expect(work).rejects.toMatchObject({ message_type: "control" });
   });
 

@@ -1,4 +1,4 @@
-import type { ControlCard, ErrorCard, ResultCard, TaskCard, CoreCardErrorType } from "../../index.ts";
+import type { ErrorCard, ResultCard, TaskCard, CoreCardErrorType } from "../../index.ts";
 import type { ModelMessage, SolverFinding } from "../role-model.ts";
 import type { TaskOutcome } from "../role.ts";
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
@@ -28,7 +28,6 @@ export interface PlannerState {
   readonly messages: readonly ModelMessage[];
   /** Problems with the model's earlier replies in the current turn. */
   readonly replyProblems: readonly ("useless" | "early")[];
-  readonly isPaused: boolean;
 }
 
 /** An error that the planner reports to the requester while the task continues. */
@@ -46,46 +45,8 @@ export function createPlannerState(settings: PlannerSettings, task: TaskCard): P
     tokensSpent: 0,
     messages: [],
     replyProblems: [],
-    isPaused: false,
   };
 }
-
-/**
- * Applies a control card to the planner state. `notice` reports invalid parameters. The function ignores the
- * control card `stop`, because the `TaskContext` handles it.
- */
-export function applyControlCardToState(
-  state: PlannerState,
-  card: ControlCard,
-): { state: PlannerState; notice?: PlannerErrorNotice } {
-  switch (card.content) {
-    case "pause":
-      return { state: { ...state, isPaused: true } };
-    case "resume":
-      return { state: { ...state, isPaused: false } };
-    case "budget": {
-      const limits: { -readonly [Name in keyof PlannerLimits]: number } = { ...state.limits };
-      const invalidNames: string[] = [];
-      for (const [name, value] of Object.entries(card.metadata.parameters ?? {})) {
-        const limit = PLANNER_LIMIT_BY_CONTROL_CARD_PARAMETER[name];
-        if (limit && typeof value === "number" && value >= 0) limits[limit] = value;
-        else invalidNames.push(name);
-      }
-      const changed = { state: { ...state, limits } };
-      if (invalidNames.length === 0) return changed;
-      const error = `The budget card has invalid parameters: ${invalidNames.join(", ")}. Use numbers of at least 0 for ${Object.keys(PLANNER_LIMIT_BY_CONTROL_CARD_PARAMETER).join(", ")}.`;
-      return { ...changed, notice: { error, errorType: "protocol_violation" } };
-    }
-    default:
-      return { state };
-  }
-}
-
-const PLANNER_LIMIT_BY_CONTROL_CARD_PARAMETER: Readonly<Record<string, keyof PlannerLimits>> = {
-  max_turns: "maxTurns",
-  max_solver_calls: "maxSolverCalls",
-  token_budget: "tokenBudget",
-};
 
 /**
  * Returns whether the planner may call a solver in the current turn. In the last turn, the planner may not

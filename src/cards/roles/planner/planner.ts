@@ -5,7 +5,6 @@ import {
   type PlannerSettings,
   resolveSettings,
   selectSubtaskDocumentContextByPolicy,
-  applyControlCardToState,
   createPlannerState,
   fillPlaceholders,
   findPartialOutcome,
@@ -42,7 +41,6 @@ export function createPlanner(options: PlannerOptions = {}): Role {
 async function runPlanner(taskContext: TaskContext, initialState: PlannerState): Promise<TaskOutcome> {
   let state = initialState;
   try {
-    state = await applyPendingControlCards(taskContext, state);
     let transition: PlannerTransition = computeTransition(state, { kind: "begun" });
     for (;;) {
       ({ state } = transition);
@@ -67,7 +65,6 @@ async function runPlanner(taskContext: TaskContext, initialState: PlannerState):
             state = { ...state, findings: [...state.findings, ...found.findings] };
             throw stopped.reason;
           }
-          state = await applyPendingControlCards(taskContext, state);
           transition = computeTransition(state, { kind: "found", ...found });
           break;
         }
@@ -83,23 +80,6 @@ async function runPlanner(taskContext: TaskContext, initialState: PlannerState):
       : undefined;
     if (answer) return answer;
     throw error;
-  }
-}
-
-/** Applies pending control cards between two turns and waits while the planner is paused. */
-async function applyPendingControlCards(
-  taskContext: TaskContext,
-  before: PlannerState,
-): Promise<PlannerState> {
-  let state = before;
-  for (;;) {
-    for (const card of await taskContext.takeControlCards()) {
-      const result = applyControlCardToState(state, card);
-      ({ state } = result);
-      if (result.notice) taskContext.notifyRequesterOfError(result.notice);
-    }
-    if (!state.isPaused) return state;
-    await taskContext.waitForControlCard();
   }
 }
 
