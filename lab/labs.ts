@@ -28,7 +28,11 @@ export const LABS: readonly Lab[] = [
     summary: "CPU time, latency, and memory of servers relative to bare node:http and to peers",
     time: "6 min; --quick 1 min; --against REF 12 min",
     run: ["lab/bench/main.ts"],
-    subcommands: { lines: ["lab/bench/lines.ts"], sqlite: ["lab/bench/sqlite-cost.ts"] },
+    subcommands: {
+      lines: ["lab/bench/lines.ts"],
+      sqlite: ["lab/bench/sqlite-cost.ts"],
+      "start-up": ["lab/bench/start-up.ts"],
+    },
   },
   {
     name: "timings",
