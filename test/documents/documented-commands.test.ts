@@ -12,7 +12,7 @@ function findCommandLines(markdown: string): string[] {
   return blocks.flatMap((code) =>
     code.split("\n").flatMap((line) => {
       const [, words] =
-        /^(?:\$ )?(?:[A-Z0-9_]+=\S+ )*(?:npx )?(?:source <\()?colloquy (?![\d…])(.+)$/.exec(line) ?? [];
+        /^(?:\$ )?(?:[A-Z0-9_]+=\S+ )*(?:npx --no -- )?(?:source <\()?colloquy (?![\d…])(.+)$/.exec(line) ?? [];
       return words === undefined
         ? []
         : [words.replace(/(?:^|\s)#.*$/, "").replaceAll(/"[^"]*"|'[^']*'/g, "TEXT")];
@@ -68,7 +68,7 @@ describe("the commands in the documents", () => {
 
   it("are checked: an unknown command or flag is found", async () => {
     const source =
-      '```sh\nA=1 colloquy task gt http://x # a\nnpx colloquy send X "--not-a-flag" --strem\ncolloquy send X --stream\n```\n';
+      '```sh\nA=1 colloquy task gt http://x # a\nnpx --no -- colloquy send X "--not-a-flag" --strem\ncolloquy send X --stream\n```\n';
     const found = await Promise.all(findCommandLines(source).map(findCommandMistake));
     expect(found).toEqual(["there is no command task gt", "send has no --strem", undefined]);
   });

@@ -110,8 +110,11 @@ export class Terminal {
     const cli = `exec ${program} ${JSON.stringify(join(root, "bin/colloquy.js"))}`;
     if (runtime) await writeScript(join(home, ".bin/node"), `exec ${program} "$@"`);
     await writeScript(join(home, ".bin/colloquy"), `${cli} "$@"`);
-    await writeScript(join(home, ".bin/npx"), `[ "$1" = colloquy ] || exit 127\nshift\n${cli} "$@"`);
-    // Makes printed commands start with `npx colloquy`, as in the pages.
+    await writeScript(
+      join(home, ".bin/npx"),
+      `[ "$1 $2 $3" = "--no -- colloquy" ] || exit 127\nshift 3\n${cli} "$@"`,
+    );
+    // Makes printed commands start with `npx --no -- colloquy`, as in the pages.
     process.env["npm_command"] = "exec";
     const terminal = new Terminal(home, port, runtime === undefined);
     if (runtime) delete terminal.#env["NODE_OPTIONS"];
@@ -195,7 +198,7 @@ export class Terminal {
 /** Returns the arguments of a simple `colloquy` call that ends soon. A shell runs every other line. */
 function parseColloquyCommand(line: string): string[] | undefined {
   const [, commandLine] =
-    /^(?:npx )?colloquy ((?!serve\b|demo\b|mcp\b|auth\b)[^#$|<>;&]+?)(?:\s+#.*)?$/.exec(line) ?? [];
+    /^(?:npx --no -- )?colloquy ((?!serve\b|demo\b|mcp\b|auth\b)[^#$|<>;&]+?)(?:\s+#.*)?$/.exec(line) ?? [];
   return commandLine === undefined ? undefined : splitCommand(commandLine);
 }
 
