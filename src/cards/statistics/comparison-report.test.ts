@@ -12,7 +12,7 @@ import {
 } from "../recording/scripted-samples.fixture.ts";
 import type { CardTokenUsage } from "../message-card/index.ts";
 import { computeCoordinationMetrics, type CoordinationMetrics } from "./coordination-metrics.ts";
-import { buildComparisonReport } from "./index.ts";
+import { buildComparisonReport, computeWilsonInterval } from "./index.ts";
 
 /**
  * Creates a run with `k` chains of thought per problem. `isWrong` selects the problems with a wrong answer.
@@ -21,6 +21,7 @@ function createChainOfThoughtRun(
   k: number,
   isWrong: (index: number) => boolean,
   tokens: [number, number] = [86, 200],
+  seed?: number,
 ): Recording {
   const scripts = createScriptedSamples(40).map(
     ({ id, startMs = 0, steps: [task] }, index): ScriptedSample => {
@@ -42,11 +43,40 @@ function createChainOfThoughtRun(
     },
   );
   const method = k === 1 ? "cot" : `cot-sc@${k}`;
-  return createScriptedRecording(scripts, { run_id: `chains-${k}`, method, mode: "", context: "" });
+  return createScriptedRecording(scripts, {
+    run_id: `chains-${k}`,
+    method,
+    mode: "",
+    context: "",
+    ...(seed !== undefined && { seed }),
+  });
 }
 
 const plannerRun = createScriptedRecording(createScriptedSamples(40), { run_id: "planner" });
 const chainOfThoughtRun = createChainOfThoughtRun(1, (index) => index % 4 === 0);
+
+describe("runs that differ only in their seeds", () => {
+  it("have one accuracy and one difference, whose intervals regard a problem as one cluster", () => {
+    const isWrong = (index: number): boolean => index % 4 === 0;
+    const { rows, repeated } = buildComparisonReport([
+      createChainOfThoughtRun(1, isWrong, [86, 200], 1),
+      createChainOfThoughtRun(1, (index) => isWrong(index) && index < 20, [86, 200], 2),
+      createChainOfThoughtRun(3, () => false, [86, 200], 1),
+      createChainOfThoughtRun(3, isWrong, [86, 200], 2),
+      createChainOfThoughtRun(5, () => false, [86, 200], 1),
+    ]);
+    expect(rows).toHaveLength(5);
+    expect(repeated).toMatchObject([
+      { name: "cot", seeds: 2, accuracy: { value: 0.8125 }, difference: undefined },
+      { name: "cot-sc@3", seeds: 2, accuracy: { value: 0.875 }, difference: { value: 0.0625 } },
+    ]);
+    const [{ accuracy } = { accuracy: { low: 0, high: 0 } }] = repeated;
+    // 40 problems are more than the problems with independent runs, and less than 80.
+    const [clusters, trials] = [computeWilsonInterval(33, 40), computeWilsonInterval(65, 80)];
+    expect(accuracy.low).toBeLessThan(trials.low);
+    expect(accuracy.low).toBeGreaterThan(clusters.low - 0.02);
+  });
+});
 
 describe("compared runs", () => {
   it("have accuracy, tokens, turns, and price, each compared with the first run", () => {

@@ -8,6 +8,8 @@ import {
   computeMeasureMeans,
   countBy,
   sumBy,
+  computeClusteredDifference,
+  computeClusteredInterval,
   computeMcNemarTest,
   computeNewcombeInterval,
   computeWilsonInterval,
@@ -29,6 +31,17 @@ export interface ComparisonReport {
   readonly skipped: number;
   readonly rows: readonly ComparedRunStatistics[];
   readonly budgets: readonly EqualTokenBudgetComparison[];
+  /** Runs that differ only in their seeds. The first entry with the method of the first row is the baseline. */
+  readonly repeated: readonly RepeatedRunStatistics[];
+}
+
+/** Statistics of runs that differ only in their seeds. Intervals regard the runs of a problem as one cluster. */
+interface RepeatedRunStatistics {
+  readonly name: string;
+  readonly seeds: number;
+  readonly accuracy: IntervalEstimate;
+  /** Difference from the runs of the first row, or `undefined` for them or if they have another number of seeds. */
+  readonly difference: IntervalEstimate | undefined;
 }
 
 /** Statistics of one run in a comparison. */
@@ -161,6 +174,7 @@ export function buildComparisonReport(
       against: run === first ? undefined : compareWithBaseline(first, run),
     })),
     budgets: runs.flatMap((run) => findEqualTokenBudgetComparison(run, runs) ?? []),
+    repeated: summarizeRepeatedRuns(runs),
   };
 }
 
@@ -218,6 +232,36 @@ function toComparedRun(run: ScoredRun, tariff: TokenTariff | undefined): Compare
       tokensPerCorrect: isReported && correct > 0 ? total / correct : undefined,
     },
   };
+}
+
+function summarizeRepeatedRuns(runs: readonly ScoredRun[]): RepeatedRunStatistics[] {
+  const groups = [...Map.groupBy(runs, ({ run }) => describeWithoutSeed(run)).values()];
+  const ids = [...(runs[0]?.samples.keys() ?? [])];
+  const summaries = groups.map((group) => ({
+    name: joinWords([group[0]?.run.method ?? "", group[0]?.run.mode ?? ""], 2),
+    seeds: group.length,
+    shares: ids.map((id) =>
+      computeMean(group.map(({ samples }) => (samples.get(id)?.score.correct ? 1 : 0))),
+    ),
+  }));
+  const [baseline] = summaries;
+  return summaries.flatMap(({ shares, ...summary }) => {
+    if (summary.seeds < 2) return [];
+    const isComparable =
+      baseline !== undefined && baseline.shares !== shares && baseline.seeds === summary.seeds;
+    return {
+      ...summary,
+      accuracy: computeClusteredInterval(shares, summary.seeds),
+      difference: isComparable
+        ? computeClusteredDifference(baseline.shares, shares, summary.seeds)
+        : undefined,
+    };
+  });
+}
+
+/** Returns the description of an experiment, which is equal for runs with other seeds. */
+function describeWithoutSeed(run: RunLine): string {
+  return JSON.stringify({ ...run, run_id: "", at: "", writer: "", seq: 0, mono_ms: 0, code: "", seed: 0 });
 }
 
 function isCompleted({ score }: ScoredSample): boolean {

@@ -28,9 +28,13 @@ export function computeWilsonInterval(
       "INVALID_PARAMS",
       `${successes} of ${trials}: successes must be between 0 and the number of trials.`,
     );
+  return computeScoreInterval(successes / trials, trials, z);
+}
+
+/** Computes Wilson's interval. The number of trials may be a fraction, as an effective sample size is. */
+function computeScoreInterval(value: number, trials: number, z = Z_95_PERCENT): IntervalEstimate {
   const z2 = z ** 2;
-  const value = successes / trials;
-  const middle = (successes + z2 / 2) / (trials + z2);
+  const middle = (value * trials + z2 / 2) / (trials + z2);
   const half = Math.sqrt(z2 * (value * (1 - value) * trials + z2 / 4)) / (trials + z2);
   return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
@@ -58,6 +62,15 @@ export function computeNewcombeInterval(
   const margins = (both + onlyFirst) * (onlySecond + none) * (both + onlySecond) * (onlyFirst + none);
   // The continuity correction applies only to a positive correlation.
   const phi = margins === 0 ? 0 : (product > 0 ? Math.max(0, product - n / 2) : product) / Math.sqrt(margins);
+  return computePairedDifference(first, second, phi);
+}
+
+/** Combines the intervals of two proportions whose correlation is `phi`. */
+function computePairedDifference(
+  first: IntervalEstimate,
+  second: IntervalEstimate,
+  phi: number,
+): IntervalEstimate {
   const distance = (a: number, b: number): number => Math.sqrt(a ** 2 - 2 * phi * a * b + b ** 2);
   const value = second.value - first.value;
   return {
@@ -65,6 +78,35 @@ export function computeNewcombeInterval(
     low: Math.max(-1, value - distance(second.value - second.low, first.high - first.value)),
     high: Math.min(1, value + distance(second.high - second.value, first.value - first.low)),
   };
+}
+
+/**
+ * Computes the interval of a proportion whose trials form clusters of `size` trials, for example several runs on the same
+ * problems. `shares` contains the share of successes of each cluster. The interval is Wilson's with the effective sample
+ * size that follows from the cluster-robust variance of the mean. If the variance is 0, the clusters are the sample.
+ */
+export function computeClusteredInterval(shares: readonly number[], size: number): IntervalEstimate {
+  const count = shares.length;
+  const value = computeMean(shares);
+  const variance = sumBy(shares, (share) => (share - value) ** 2) / (count * (count - 1));
+  const effective = variance > 0 ? (value * (1 - value)) / variance : count;
+  return computeScoreInterval(value, Math.min(effective, count * size));
+}
+
+/** Computes the interval of the second proportion minus the first one. Both lists have the same clusters. */
+export function computeClusteredDifference(
+  first: readonly number[],
+  second: readonly number[],
+  size: number,
+): IntervalEstimate {
+  const [a, b] = [computeMean(first), computeMean(second)];
+  const covariance = sumBy([...first.keys()], (at) => ((first[at] ?? 0) - a) * ((second[at] ?? 0) - b));
+  const spread = Math.sqrt(sumBy(first, (x) => (x - a) ** 2) * sumBy(second, (x) => (x - b) ** 2));
+  return computePairedDifference(
+    computeClusteredInterval(first, size),
+    computeClusteredInterval(second, size),
+    spread === 0 ? 0 : covariance / spread,
+  );
 }
 
 /** P-values of McNemar's test. */

@@ -1,6 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  computeClusteredDifference,
+  computeClusteredInterval,
   computeMcNemarTest,
   computeNewcombeInterval,
   summarizeDistribution,
@@ -127,6 +129,36 @@ describe("Newcombe's interval of paired proportions", () => {
         expect(other.low).toBeCloseTo(-high, 12);
       }),
     );
+  });
+});
+
+describe("the interval of runs that are repeated on the same problems", () => {
+  const shares = [3, 2, 0, 2, 3, 1, 0, 2].map((correct) => correct / 3);
+  const others = [3, 1, 0, 1, 3, 0, 1, 1].map((correct) => correct / 3);
+
+  // statsmodels 0.14: OLS(y, 1).fit(cov_type="cluster").bse ** 2 is 0.01959325, so the effective size is 12.670887, and
+  // proportion_confint(0.541667 * 12.670887, 12.670887, method="wilson") is (0.291452, 0.772495).
+  it("has the cluster-robust variance and Wilson's limits of statsmodels", () => {
+    const { value, low, high } = computeClusteredInterval(shares, 3);
+    expect([value, low, high].map((limit) => limit.toFixed(6))).toEqual(["0.541667", "0.291452", "0.772495"]);
+  });
+
+  it("is that of the problems if all runs agree, and never empty", () => {
+    expect(computeClusteredInterval([1, 1, 1, 1], 3)).toEqual(computeWilsonInterval(4, 4));
+    const { low, high } = computeClusteredDifference([1, 1, 1, 1], [1, 1, 1, 1], 3);
+    expect([low < 0, high > 0]).toEqual([true, true]);
+  });
+
+  it("is narrower for a difference if the same problems are difficult for both", () => {
+    const paired = computeClusteredDifference(shares, others, 3);
+    const unpaired = computeClusteredDifference(shares, others.toReversed(), 3);
+    expect(paired.value).toBeCloseTo(-0.125, 12);
+    expect(paired.high - paired.low).toBeLessThan(unpaired.high - unpaired.low);
+    const reversed = computeClusteredDifference(others, shares, 3);
+    expect([reversed.low, reversed.high]).toEqual([
+      expect.closeTo(-paired.high, 12),
+      expect.closeTo(-paired.low, 12),
+    ]);
   });
 });
 

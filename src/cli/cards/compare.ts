@@ -51,7 +51,7 @@ export function createCardsCompareCommand(context: CliContext): Command {
  * other runs.
  */
 export function renderRunComparison(report: ComparisonReport): string {
-  const { dataset, evidence, rule, samples, skipped, rows, budgets } = report;
+  const { dataset, evidence, rule, samples, skipped, rows, budgets, repeated } = report;
   const [first] = rows;
   const measures = Object.keys(first?.measures ?? {});
   const hasPrice = rows.some(({ price }) => price !== undefined);
@@ -110,9 +110,23 @@ export function renderRunComparison(report: ComparisonReport): string {
     `${escapeControlCharacters(about.replaceAll(/\s+/g, " "))}\n` +
     renderTable([head, ...body], `l${"r".repeat(head.length)}`) +
     renderTable(notes.map((note) => [note])) +
+    renderRepeatedRuns(repeated) +
     renderCoordination(rows) +
     renderTable(budgets.map((budget) => [renderEqualTokenBudgetComparison(budget)]))
   );
+}
+
+/** Renders the accuracy of runs that differ only in their seeds. */
+function renderRepeatedRuns(repeated: ComparisonReport["repeated"]): string {
+  if (repeated.length === 0) return "";
+  const body = repeated.map(({ name, seeds, accuracy, difference }) => [
+    name,
+    String(seeds),
+    formatPercentWithInterval(accuracy),
+    difference ? formatAccuracyDifference({ difference }) : "–",
+  ]);
+  const head = ["all seeds", "runs", "accuracy (95 %)", "difference (95 %)"];
+  return renderTable([head, ...body], "lrrr");
 }
 
 /** Renders what coordination costs and gains, if a run has message cards between roles. */
@@ -162,7 +176,9 @@ function renderEqualTokenBudgetComparison({
 }
 
 /** Formats a difference with its confidence interval, for example `+1.5 points (-0.5 to 3.5)`. */
-function formatAccuracyDifference({ difference: { value, low, high } }: BaselineComparison): string {
+function formatAccuracyDifference({
+  difference: { value, low, high },
+}: Pick<BaselineComparison, "difference">): string {
   return `${formatSignedPoints(value)} points (${formatSignedPoints(low)} to ${formatSignedPoints(high)})`;
 }
 

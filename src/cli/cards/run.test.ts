@@ -645,7 +645,8 @@ describe("colloquy cards run", () => {
       "--fields",
       "question=ask,id=key",
     ];
-    const { code, err } = await runCliInTestProcess([...words, ...data, "--repeat", "2"]);
+    const { code, out, err } = await runCliInTestProcess([...words, ...data, "--repeat", "2"]);
+    expect(out).toMatch(/^all seeds +runs +accuracy \(95 %\) +difference \(95 %\)\ncot +2 +50\.0 % \(/m);
     expect({ code, runs: err.match(/record: .*/g) }).toEqual({
       code: 0,
       runs: [1, 2].map((seed) => `record: ${cwd}/capitals_cot_m_seed${seed}.cards.jsonl`),
