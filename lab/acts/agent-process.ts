@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Pass } from "../../src/studio/judge/index.ts";
+import type { Pass } from "./passes.ts";
 
 export const repositoryRoot: string = fileURLToPath(new URL("../..", import.meta.url));
 

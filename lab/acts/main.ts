@@ -14,27 +14,25 @@ import { repositoryRoot, withAgent } from "./agent-process.ts";
 import { runBrokenServers } from "./broken/main.ts";
 import {
   BINDINGS,
-  choosePass,
   CorpusError,
   count,
   createTestContext,
   createJsonReport,
   findUnexpected,
   findUnknownExceptions,
-  formatReport,
   loadCorpus,
   runSuite,
   startWebhookReceiver,
-  VALID_TOKEN,
   type ActsTest,
   type Binding,
   type BindingReport,
   type Corpus,
   type ExpectedException,
-  type Pass,
   type ServerUnderTest,
   type TestResult,
 } from "../../src/studio/judge/index.ts";
+import { formatReport } from "./format-report.ts";
+import { choosePass, VALID_TOKEN, type Pass } from "./passes.ts";
 
 const USAGE = `usage: npm run lab -- acts [options]
   --binding jsonrpc|rest|grpc   run only on this binding (repeatable; all)

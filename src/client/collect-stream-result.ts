@@ -2,7 +2,6 @@ import {
   A2AError,
   fold,
   isEventRefusal,
-  type Message,
   type SendMessageResponse,
   copyTask,
   type StreamResponse,
@@ -20,24 +19,28 @@ export async function collect(
   stream: AsyncIterable<StreamResponse>,
   previousTask?: Task,
 ): Promise<SendMessageResponse> {
-  let task: Task | undefined;
-  let message: Message | undefined;
-  for await (const event of stream) {
-    // A complete task replaces all earlier events. Servers send one after a reconnect or at the end of a
-    // stream.
-    if ("task" in event) task = copyTask(task ? event.task : keepPreviousArtifacts(previousTask, event.task));
-    else if (!task && "message" in event) {
-      // Messages of the task's users are no replies. A stream contains them with the message events extension.
-      if (event.message.role === "ROLE_AGENT") message = event.message;
-    } else {
-      task ??= previousTask ? copyTask(previousTask) : createTaskFromUpdate(event);
-      const folded = fold(task, event);
-      if (!isEventRefusal(folded)) task = folded;
-    }
-  }
-  if (task) return { task };
-  if (message) return { message };
+  let result: SendMessageResponse | undefined;
+  for await (const event of stream) result = addToResult(result, event, previousTask);
+  if (result) return result;
   throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without a task or a message.");
+}
+
+/** Returns the result of a stream after one more event. `result` is the result before the event. */
+export function addToResult(
+  result: SendMessageResponse | undefined,
+  event: StreamResponse,
+  previousTask?: Task,
+): SendMessageResponse | undefined {
+  const task = result && "task" in result ? result.task : undefined;
+  // A complete task replaces all earlier events. Servers send one after a reconnect or at the end of a stream.
+  if ("task" in event)
+    return { task: copyTask(task ? event.task : keepPreviousArtifacts(previousTask, event.task)) };
+  // Messages of the task's users are no replies. A stream contains them with the message events extension.
+  if ("message" in event && !task) return event.message.role === "ROLE_AGENT" ? event : result;
+  const current = task ?? (previousTask ? copyTask(previousTask) : createTaskFromUpdate(event));
+  const folded = fold(current, event);
+  if (!isEventRefusal(folded)) return { task: folded };
+  return current ? { task: current } : result;
 }
 
 /** Returns the task with the artifacts of an earlier snapshot, unless the task contains artifacts. */

@@ -4,7 +4,6 @@ export type {
   ClientAuthOptions,
   AgentCredentials,
   OAuthClient,
-  SecurityRequirementToSatisfy,
 } from "./auth/client-auth.ts";
 export { TaskNotCompletedError } from "./ask-agent.ts";
 export { collect } from "./collect-stream-result.ts";
@@ -16,9 +15,9 @@ export type { GrpcClientOptions } from "./transport/transport.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";
 export { readText } from "./read-text.ts";
 export type { RetryOptions } from "./stream/retry.ts";
-export type { A2AClient, AgentAnswer, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";
+export type { A2AClient, AgentAnswer } from "./a2a-client.ts";
 export type { ClientBindingName } from "./transport/create-transport.ts";
-export type { CardTrustOptions, CardVerifier, VerifiedSignature } from "./card/verify-card.ts";
+export type { CardTrustOptions, CardVerifier } from "./card/verify-card.ts";
 export { createCardVerifier, verifyCard } from "./card/verify-card.ts";
 export type { WebhookOptions } from "./webhook/webhook.ts";
 export { createWebhook } from "./webhook/webhook.ts";

@@ -6,7 +6,7 @@ export * from "./a2a-model.ts";
 export type * from "../engine/public.ts";
 export type { RetentionOptions, RetentionPeriods } from "../stores/retention/index.ts";
 export { LogEvent } from "../protocol/index.ts";
-export type { LogFormat, LogObserverOptions } from "../observe/logging/index.ts";
+export type { LogObserverOptions } from "../observe/logging/index.ts";
 export { createLogObserver } from "../observe/logging/index.ts";
 export * from "../stores/public.ts";
 export * from "../server/public.ts";

@@ -4,17 +4,12 @@
 export type {
   Cassette,
   CassetteOptions,
-  CallOrder,
   Conversation,
   ConversationTurn,
   ConverseOptions,
-  ExpectedCall,
   ForkOptions,
   PrefixMessage,
-  SimulatedUser,
-  TokenUsage,
   ToolCall,
-  TrialReport,
 } from "../studio/testing/index.ts";
 export {
   assertCalls,
@@ -24,4 +19,4 @@ export {
   slowTool,
   toStableSnapshot,
 } from "../studio/testing/index.ts";
-export { TASK_STORE_RULES, type TaskStoreRule } from "../stores/testing/index.ts";
+export { TASK_STORE_RULES } from "../stores/testing/index.ts";

@@ -6,11 +6,8 @@ export * from "../observe/trace/public.ts";
 export {
   createMemoryTrafficSink,
   createTrafficWriter,
-  type MemoryTrafficSink,
   openTrafficFileSink,
   readTrafficFile,
-  type ReadTrafficLine,
-  type TrafficFileLimits,
   type TrafficRecordOption,
   type TrafficRecordOptions,
   type TrafficSink,

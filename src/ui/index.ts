@@ -6,18 +6,8 @@
  * `ai-sdk/` connects `useChat` of the AI SDK, `react/` connects React, and `ag-ui/` serves the AG-UI protocol. The
  * folder imports no module of Node.js.
  */
-export type {
-  ChatMessage,
-  ChatPart,
-  DataChatPart,
-  FileChatPart,
-  SourceChatPart,
-  TextChatPart,
-  ToolApproval,
-  ToolCallState,
-  ToolChatPart,
-} from "./chat-message.ts";
-export type { Chat, ChatInput, ChatOptions, ChatSnapshot, ChatStatus } from "./chat.ts";
+export type { ChatMessage, ChatPart, ToolApproval, ToolChatPart } from "./chat-message.ts";
+export type { Chat, ChatOptions, ChatSnapshot, ChatStatus } from "./chat.ts";
 export { createChat } from "./chat.ts";
-export type { ChatPosition, ChatStorage, WebStorage } from "./chat-storage.ts";
+export type { ChatPosition, ChatStorage } from "./chat-storage.ts";
 export { createWebStorage } from "./chat-storage.ts";

@@ -10,10 +10,7 @@ const readAll = (pattern: string): string =>
 
 /** Exported options whose function accepts unknown options, each with the reason. */
 const UNGUARDED_OPTIONS: Readonly<Record<string, string>> = {
-  AiSdkCallOptions: "The adapter passes these options to the AI SDK.",
   DurableObjectServerOptions: "createServer checks these options.",
-  OpenAiAgentsRunOptions: "The adapter passes these options to the OpenAI Agents SDK.",
-  ClaudeQueryOptions: "The adapter passes these options to the Claude Agent SDK.",
   RemoteAgentOptions: "ADK adds options to its base configuration in minor releases.",
   RunnerOptions: "adkAgent and toA2a check these options.",
   SessionEventOptions: "toSessionEvent runs for every event.",

@@ -1,17 +1,15 @@
 import { withAgent } from "../agent-process.ts";
 import {
-  choosePass,
   createTestContext,
   mapConcurrently,
   runSuite,
   startWebhookReceiver,
-  VALID_TOKEN,
   type ActsTest,
   type Binding,
-  type Pass,
   type TestResult,
   type WebhookReceiver,
 } from "../../../src/studio/judge/index.ts";
+import { choosePass, VALID_TOKEN, type Pass } from "../passes.ts";
 import { startBreakingProxy, type ProxyChanges } from "./proxy.ts";
 import { BROKEN_SERVERS, type BrokenServer } from "./servers.ts";
 

@@ -1,4 +1,5 @@
-import { VALID_TOKEN, type Binding, type Pass } from "../../../src/studio/judge/index.ts";
+import { type Binding } from "../../../src/studio/judge/index.ts";
+import { VALID_TOKEN, type Pass } from "../passes.ts";
 
 /** A request that the proxy forwards. */
 export interface ProxiedRequest {

@@ -1,4 +1,5 @@
 import {
+  addToResult,
   connect,
   type ConnectOptions,
   sendAndStreamUntilTurnEnd,
@@ -7,16 +8,13 @@ import {
 } from "../../client/index.ts";
 import {
   A2AError,
-  fold,
   isInterrupted,
-  isEventRefusal,
   isTerminal,
   type JsonValue,
   type Message,
   type Part,
-  copyTask,
+  type SendMessageResponse,
   formatTaskState,
-  type StreamResponse,
   type Task,
   getText,
 } from "../../protocol/index.ts";
@@ -84,10 +82,13 @@ export class RemoteAgentClient {
     const options = Object.fromEntries(
       Object.entries(messageOptions).filter(([, value]) => value !== undefined),
     );
-    let answer: Task | Message | undefined;
+    let answer: SendMessageResponse | undefined;
     for await (const event of sendAndStreamUntilTurnEnd(client, input, { ...options, signal })) {
-      answer = applyEventToTaskOrMessage(answer, event);
-      yield "messageId" in answer ? buildRemoteAnswerFromMessage(answer) : buildRemoteAnswerFromTask(answer);
+      answer = addToResult(answer, event);
+      if (answer)
+        yield "message" in answer
+          ? buildRemoteAnswerFromMessage(answer.message)
+          : buildRemoteAnswerFromTask(answer.task);
     }
     if (!answer) throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without an answer.");
   }
@@ -106,8 +107,8 @@ export class RemoteAgentClient {
     if (!task.history?.some((message) => message.messageId === messageId)) return undefined;
     if (!isTerminalOrInterrupted(task)) {
       for await (const event of client.tasks.subscribe(taskId, { signal })) {
-        const updated = applyEventToTaskOrMessage(task, event);
-        if ("status" in updated) task = updated;
+        const updated = addToResult({ task }, event);
+        if (updated && "task" in updated) task = updated.task;
         if (isTerminalOrInterrupted(task)) break;
       }
     }
@@ -126,18 +127,6 @@ export class RemoteAgentClient {
 
 function isTerminalOrInterrupted({ status: { state } }: Task): boolean {
   return isTerminal(state) || isInterrupted(state);
-}
-
-function applyEventToTaskOrMessage(
-  current: Task | Message | undefined,
-  event: StreamResponse,
-): Task | Message {
-  if ("task" in event) return copyTask(event.task);
-  const task = current && "status" in current ? current : undefined;
-  if ("message" in event) return task ?? event.message;
-  const { taskId, contextId } = "statusUpdate" in event ? event.statusUpdate : event.artifactUpdate;
-  const updatedTask = fold(task ?? { id: taskId, contextId, status: { state: "TASK_STATE_WORKING" } }, event);
-  return isEventRefusal(updatedTask) ? (task as Task) : updatedTask;
 }
 
 function buildRemoteAnswerFromTask({ id, contextId, status, artifacts = [] }: Task): RemoteAgentAnswer {

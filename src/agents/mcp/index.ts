@@ -5,14 +5,5 @@
  */
 export type { McpAgentSource, McpServer, McpServerOptions } from "./create-mcp-server.ts";
 export { createMcpServer } from "./create-mcp-server.ts";
-export type { McpServerAddress } from "./mcp-connection.ts";
-export type {
-  McpTool,
-  McpToolClient,
-  McpToolClientOptions,
-  McpToolCallOptions,
-  McpToolProgress,
-  McpToolStreamOptions,
-} from "./mcp-tool-client.ts";
+export type { McpToolClient, McpToolClientOptions } from "./mcp-tool-client.ts";
 export { createMcpToolClient } from "./mcp-tool-client.ts";
-export type { McpToolResult } from "./mcp-tool-result.ts";

@@ -12,8 +12,8 @@ import {
   createMcpToolClient,
   type McpToolClient,
   type McpToolClientOptions,
-  type McpToolProgress,
 } from "./index.ts";
+import type { McpToolProgress } from "./mcp-tool-client.ts";
 import { createScriptedAgent } from "./scripted-agent.fixture.ts";
 import { serveTestToolOverMcp2025, serveTestToolsOverHttp } from "./mcp-tool-server.fixture.ts";
 import { getScriptArguments } from "../../../test/support/fork-script.ts";

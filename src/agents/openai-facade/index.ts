@@ -6,6 +6,5 @@
  * conversation (`conversation-index.ts`). The agent's answer becomes text (`answer-accumulator.ts`,
  * `completion-encoder.ts`).
  */
-export type { CallerWithAgents } from "./agent-directory.ts";
-export type { OpenAiFacade, OpenAiFacadeOptions } from "./openai-facade.ts";
+export type { OpenAiFacadeOptions } from "./openai-facade.ts";
 export { createOpenAiFacade } from "./openai-facade.ts";

@@ -11,6 +11,13 @@ export {
   type RawTrafficMembers,
   hasKnownTime,
 } from "./traffic-line-codec.ts";
+export type { LoadedTraffic } from "./model/load-traffic-model.ts";
+export type { ReaderPosition, TimelineEntry, TimelineMark } from "./model/timeline-types.ts";
+export type { TokenUsage } from "./prices/token-usage.ts";
+export type { TrafficAgent } from "./model/traffic-model.ts";
+export type { TrafficExchange } from "./model/traffic-exchange.ts";
+export type { CriticalPathStep } from "./model/critical-path.ts";
+export type { TaskComparison, TaskSummary } from "./views/compare-tasks.ts";
 export { computeClockShifts } from "./model/clock-shifts.ts";
 export { isEntryOfKind } from "./model/traffic-call.ts";
 export { getTaskPeriod, listTaskActivities, type TaskActivity } from "./model/task-activities.ts";

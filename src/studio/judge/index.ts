@@ -3,21 +3,18 @@
  * `judgeConformance` runs both. `doctor/` examines deployments, and has the runner of the checks of projects.
  */
 export {
-  choosePass,
   CorpusError,
   loadCorpus,
   type ActsTest,
   type Binding,
   type Corpus,
   type Level,
-  type Pass,
 } from "./acts/corpus.ts";
 export {
   BINDINGS,
   createTestContext,
   mapConcurrently,
   runSuite,
-  VALID_TOKEN,
   type ServerUnderTest,
 } from "./acts/run-suite.ts";
 export type { TestResult } from "./acts/run-test.ts";
@@ -27,9 +24,9 @@ export {
   createJsonReport,
   findUnexpected,
   findUnknownExceptions,
-  formatReport,
   type BindingReport,
   type ExpectedException,
+  type Tally,
 } from "./report.ts";
 export { fail, NotVerified } from "./acts/test-run.ts";
 export { runChecks, warn, type Check, type CheckGroup, type Diagnosis } from "./doctor/check.ts";

@@ -19,7 +19,7 @@ export interface BindingReport {
   readonly results: readonly TestResult[];
 }
 
-interface Tally {
+export interface Tally {
   readonly total: number;
   readonly passed: number;
   readonly failed: number;
@@ -71,28 +71,6 @@ export function findUnknownExceptions(
       (binding) => `The list of exceptions names ${id} on ${binding}, which is not in the corpus.`,
     );
   });
-}
-
-/** Formats the results of one binding as text. */
-export function formatReport(
-  { binding, results }: BindingReport,
-  exceptions: readonly ExpectedException[],
-): string {
-  const lines = [`${binding}: ${formatTally(count(results))}`];
-  for (const level of LEVELS)
-    lines.push(`  ${level.toUpperCase().padEnd(6)} ${formatTally(count(results, level))}`);
-  for (const { test, outcome, step, reason = "" } of results) {
-    if (outcome === "passed") continue;
-    const entry = exceptions.find(({ test: id, bindings }) => id === test.id && bindings.includes(binding));
-    const where = step === undefined ? "" : ` step ${step}:`;
-    lines.push(`  ${outcome} ${test.id} (${test.level}):${where} ${reason}`);
-    if (entry?.outcome === outcome) lines.push(`      expected: ${entry.reason}`);
-  }
-  return lines.join("\n");
-}
-
-function formatTally({ total, passed, failed, notVerified }: Tally): string {
-  return `${passed} of ${total} passed, ${failed} failed, ${notVerified} not verified`;
 }
 
 /** Creates the JSON report of ACTS §13. A test that is not verified has the result `skip`. */

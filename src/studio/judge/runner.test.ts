@@ -1,7 +1,9 @@
 import { CORE_SCHEMA, load } from "js-yaml";
 import { describe, expect, it } from "vitest";
-import { choosePass, parseDocument, type ActsTest, type JsonMap } from "./acts/corpus.ts";
-import { findUnexpected, findUnknownExceptions, formatReport, type ExpectedException } from "./report.ts";
+import { formatReport } from "../../../lab/acts/format-report.ts";
+import { choosePass } from "../../../lab/acts/passes.ts";
+import { parseDocument, type ActsTest, type JsonMap } from "./acts/corpus.ts";
+import { findUnexpected, findUnknownExceptions, type ExpectedException } from "./report.ts";
 import { runTest, type TestResult } from "./acts/run-test.ts";
 import type { TestContext } from "./acts/test-run.ts";
 import type { Reply, Transport } from "./acts/transport.ts";

@@ -8,7 +8,8 @@ import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
 import { parseSse } from "../../wire/index.ts";
-import { type AgUiHandler, createAgUiHandler } from "./index.ts";
+import type { AgUiHandler } from "./ag-ui-handler.ts";
+import { createAgUiHandler } from "./index.ts";
 
 const card = { name: "helper", description: "Helps" };
 const servers: Server[] = [];

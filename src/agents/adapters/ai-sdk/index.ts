@@ -3,9 +3,8 @@
  * agent from an AI SDK agent (`ToolLoopAgent`) or from a function that calls `streamText`. `a2aTool` creates
  * a tool from any A2A agent. Install the package `ai` (7) yourself.
  */
-export type { AiSdkAgent, AiSdkCallOptions, AiSdkOptions, AiSdkResult } from "./agent.ts";
+export type { AiSdkOptions } from "./agent.ts";
 export { fromAiSdk } from "./agent.ts";
-export type { RunWithSteps } from "./durable.ts";
 export { durable, durableTools } from "./durable.ts";
 export type { A2aToolOptions } from "./a2a-tool.ts";
 export { a2aTool } from "./a2a-tool.ts";

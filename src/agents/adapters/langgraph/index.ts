@@ -3,8 +3,7 @@
  * creates an agent from a compiled graph. `a2aNode` creates a graph node from any A2A agent. Install the
  * package `@langchain/langgraph` (1) yourself.
  */
-export type { CompiledLangGraph, LangGraphConfig, LangGraphOptions } from "./from-langgraph.ts";
+export type { LangGraphOptions } from "./from-langgraph.ts";
 export { fromLangGraph } from "./from-langgraph.ts";
 export type { A2aNodeOptions } from "./a2a-node.ts";
 export { a2aNode } from "./a2a-node.ts";
-export type { RemoteAgentAnswer } from "../remote-agent-client.ts";

@@ -238,15 +238,3 @@ function toList(value: unknown): readonly unknown[] {
 export function appliesTo({ transport }: ActsTest, binding: Binding): boolean {
   return transport === undefined || transport.includes(binding);
 }
-
-/**
- * Starts of the agent under test. No agent can satisfy the preconditions of all tests, so a test counts in exactly one
- * pass: in `auth` if it requires authentication, in `reduced` if it requires that a capability is absent, and
- * otherwise in `default`.
- */
-export type Pass = "default" | "auth" | "reduced";
-
-export function choosePass({ preconditions = {} }: Pick<ActsTest, "preconditions">): Pass {
-  if (preconditions.authentication === true) return "auth";
-  return Object.values(preconditions.capabilities ?? {}).includes(false) ? "reduced" : "default";
-}

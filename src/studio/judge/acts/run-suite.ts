@@ -15,7 +15,6 @@ const RUNNER_VARIABLES: JsonMap = {
   insufficientAuthToken: "itk-insufficient-token",
   otherUserTaskId: "00000000-0000-0000-0000-0000000000ff",
 };
-export const VALID_TOKEN = "itk-valid-token";
 
 /** A running server, and what the runner knows about it. */
 export interface ServerUnderTest {
