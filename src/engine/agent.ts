@@ -296,6 +296,8 @@ export interface ModelCallReport {
   readonly cachedInputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   readonly durationMs: number;
+  /** Milliseconds between the end of the call and the report. Default: 0. */
+  readonly endedMsAgo?: number | undefined;
   readonly error?: string | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { AgentCallReport, ModelCallReport, Run } from "../../engine/index.t
 
 export type ReportCall = NonNullable<Run["reportCall"]>;
 
-type ModelCall = Omit<ModelCallReport, "kind" | "durationMs">;
+type ModelCall = Omit<ModelCallReport, "kind" | "durationMs" | "endedMsAgo">;
 type ToolCallReport = Extract<AgentCallReport, { kind: "tool" }>;
 type ToolCall = Pick<ToolCallReport, "tool" | "arguments">;
 type ToolOutcome = Pick<ToolCallReport, "result" | "error">;
@@ -52,7 +52,8 @@ export class CallTracker {
     this.#models.delete(id);
     if (!started) return;
     const measuredMs = durationMs ?? endMs - started.startMs;
-    this.#reportCall({ kind: "model", ...started.call, ...outcome, durationMs: measuredMs });
+    const endedMsAgo = Math.max(0, performance.now() - started.startMs - measuredMs);
+    this.#reportCall({ kind: "model", ...started.call, ...outcome, durationMs: measuredMs, endedMsAgo });
   }
 
   startTool(id: string, call: ToolCall): void {

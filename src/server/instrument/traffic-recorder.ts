@@ -165,7 +165,7 @@ export class ServerTrafficRecorder {
     }
     const { model, provider, prompt, reply, attempts, finishReason } = report;
     const { inputTokens, cachedInputTokens, outputTokens } = report;
-    this.#writer.write({
+    const line = {
       kind: "model",
       ...shared,
       model,
@@ -177,7 +177,8 @@ export class ServerTrafficRecorder {
         output_tokens: outputTokens,
       }),
       ...error,
-    });
+    } as const;
+    this.#writer.write(line, undefined, report.endedMsAgo);
   }
 
   #getIds(scope: TaskScope, taskId: string): { agent: string; task_id: string } {

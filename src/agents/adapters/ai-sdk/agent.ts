@@ -124,10 +124,15 @@ export function fromAiSdk(
           : toUserMessage(turn.message),
       );
     const call = { messages: [...earlierMessages, ...newMessages], abortSignal: turn.signal };
-    const result = await start(call, turn);
+    // An agent passes the instructions of each step to this callback.
+    const instructions: unknown[] = [];
+    const onStepStart = (step: { readonly instructions?: unknown }): void =>
+      void instructions.push(step.instructions);
+    const isObserved = turn.reportCall !== undefined && typeof source !== "function";
+    const result = await start(isObserved ? { ...call, onStepStart } : call, turn);
     const output = new AgentLoopOutput(turn, { showReasoning, showToolCalls });
     const parts = turn.reportCall
-      ? reportAiSdkCalls(result.stream, turn.reportCall, call.messages)
+      ? reportAiSdkCalls(result.stream, turn.reportCall, call.messages, instructions)
       : result.stream;
     for await (const part of parts) {
       turn.progress();
@@ -231,12 +236,14 @@ function listToolCallsInMessage({ role, content }: ModelMessage): ToolCallPart[]
 
 /**
  * Passes on the parts of a stream, and reports its model calls and tool calls to the run. The prompt of the first call
- * is the conversation. The prompts of later calls also contain the replies and tool results that precede them.
+ * is the conversation. The prompts of later calls also contain the replies and tool results that precede them. Each call
+ * removes its instructions from `instructions`.
  */
 async function* reportAiSdkCalls(
   parts: AsyncIterable<TextStreamPart<ToolSet>>,
   reportCall: ReportCall,
   messages: readonly ModelMessage[],
+  instructions: unknown[],
 ): AsyncGenerator<TextStreamPart<ToolSet>, void, undefined> {
   const conversation: JsonValue[] = messages.map((message) => toJsonValue(message));
   const calls = new CallTracker(reportCall);
@@ -244,7 +251,9 @@ async function* reportAiSdkCalls(
   let text = "";
   for await (const part of parts) {
     if (part.type === "start-step") {
-      calls.startModel({ model: "unknown", prompt: [...conversation] });
+      const content = instructions.shift();
+      const system = content === undefined ? [] : [{ role: "system", content: toJsonValue(content) }];
+      calls.startModel({ model: "unknown", prompt: [...system, ...conversation] });
       [reply, text] = [[], ""];
     } else if (part.type === "text-delta") text += part.text;
     else if (part.type === "tool-call") {

@@ -1,8 +1,9 @@
+import { setTimeout } from "node:timers/promises";
 import { tool, ToolLoopAgent } from "ai";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { connect } from "../../../client/index.ts";
-import type { AgentCallReport } from "../../../engine/index.ts";
+import type { AgentCallReport, ModelCallReport } from "../../../engine/index.ts";
 import { createServer } from "../../../server/index.ts";
 import { fromAiSdk } from "./index.ts";
 import { createScriptedModel, createToolCall } from "./scripted-model.fixture.ts";
@@ -14,11 +15,17 @@ it("an agent of the AI SDK reports its model calls and tool calls to the observe
   });
   const add = tool({
     inputSchema: z.object({ a: z.number(), b: z.number() }),
-    execute: ({ a, b }) => ({ sum: a + b }),
+    execute: async ({ a, b }) => {
+      await setTimeout(50);
+      return { sum: a + b };
+    },
   });
   const calls: AgentCallReport[] = [];
   const server = createServer(
-    fromAiSdk(new ToolLoopAgent({ model, tools: { add } }), { name: "calculator", description: "Adds" }),
+    fromAiSdk(new ToolLoopAgent({ model, tools: { add }, instructions: "Add carefully." }), {
+      name: "calculator",
+      description: "Adds",
+    }),
     { store: "memory", observer: { onAgentCall: ({ call }) => calls.push(call) } },
   );
   const { text } = await (await connect((await server.listen()).url)).ask("1 + 2");
@@ -29,6 +36,12 @@ it("an agent of the AI SDK reports its model calls and tool calls to the observe
     { kind: "model", reply: [{ tool: "add", input: { a: 1, b: 2 } }], inputTokens: 3, outputTokens: 5 },
     { kind: "model", reply: [{ text: "The sum is 3." }], finishReason: "stop" },
   ]);
+  // A step ends after its tools, and the call of the model ended before.
+  const [toolCall, modelCall] = calls as [AgentCallReport, ModelCallReport];
+  expect(modelCall.endedMsAgo).toBeGreaterThanOrEqual(Math.floor(toolCall.durationMs) - 5);
+  expect(calls[1]).toMatchObject({
+    prompt: [{ role: "system", content: "Add carefully." }, { role: "user" }],
+  });
   expect(JSON.stringify(calls[1])).toContain("1 + 2");
   expect(JSON.stringify(calls[2])).toContain('"sum":3');
 });

@@ -50,6 +50,13 @@ describe("a traffic writer [E22]", () => {
     expect(new Set(lines.map(({ writer }) => writer)).size).toBe(1);
   });
 
+  it("writes the time at which a line happened", async () => {
+    const [, line] = await writeAndRead({}, (writer) =>
+      writer.write({ kind: "turn", task_id: "t1", phase: "begin" }, undefined, 100),
+    );
+    expect(line).toMatchObject({ at: "1970-01-01T00:00:00.900Z", mono_ms: -94.876 });
+  });
+
   it("writes the same line, whether or not a member needs treatment", async () => {
     const line = { kind: "event", agent: 'a"b', task_id: "t1", log_seq: 1 } as const;
     const lines = await writeAndRead({}, (writer) => {

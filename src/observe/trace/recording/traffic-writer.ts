@@ -58,9 +58,10 @@ export interface TrafficWriter {
   readonly header: string;
   /**
    * Writes a line. `rawMembers` contains members that are already JSON text, such as `event`, to avoid encoding them
-   * twice. Returns false if the line is lost. A sink without `isSynchronous` can still lose the line later.
+   * twice. `ageMs` is the time since the line happened, and 0 by default. Returns false if the line is lost. A sink without
+   * `isSynchronous` can still lose the line later.
    */
-  write(line: TrafficLineInput, rawMembers?: RawTrafficMembers): boolean;
+  write(line: TrafficLineInput, rawMembers?: RawTrafficMembers, ageMs?: number): boolean;
   /** Returns an id for the next call, unique within the writer. */
   createCallId(): string;
   /**
@@ -141,10 +142,10 @@ export class QueuedTrafficWriter implements TrafficWriter {
     this.header = `${this.#redact(encodeTrafficLine(line))}\n`;
   }
 
-  write(line: TrafficLineInput, rawMembers?: RawTrafficMembers): boolean {
+  write(line: TrafficLineInput, rawMembers?: RawTrafficMembers, ageMs = 0): boolean {
     if (this.#isClosed) return false;
     try {
-      return this.#writeLine(line, rawMembers);
+      return this.#writeLine(line, rawMembers, ageMs);
     } catch (cause) {
       this.#countLoss("a line could not be encoded", cause);
       return false;
@@ -180,6 +181,7 @@ export class QueuedTrafficWriter implements TrafficWriter {
   /** Returns the first members of a line. The kind comes before the other members, so that files are easy to read. */
   #stamp<Kind extends TrafficLine["kind"]>(
     kind: Kind,
+    ageMs = 0,
   ): Omit<TrafficLineBase, "traceparent"> & { kind: Kind } {
     this.#seq += 1;
     return {
@@ -187,9 +189,9 @@ export class QueuedTrafficWriter implements TrafficWriter {
       kind,
       writer: this.id,
       seq: this.#seq,
-      at: this.#formatTime(this.#now()),
+      at: this.#formatTime(this.#now() - ageMs),
       // Microseconds, because finer digits are noise.
-      mono_ms: Math.round(this.#monotonicNow() * 1_000) / 1_000,
+      mono_ms: Math.round((this.#monotonicNow() - ageMs) * 1_000) / 1_000,
     };
   }
 
@@ -199,9 +201,9 @@ export class QueuedTrafficWriter implements TrafficWriter {
     return this.#lastTime.text;
   }
 
-  #writeLine(line: TrafficLineInput, rawMembers: RawTrafficMembers | undefined): boolean {
+  #writeLine(line: TrafficLineInput, rawMembers: RawTrafficMembers | undefined, ageMs: number): boolean {
     if (line.kind === "agent") this.#redactor.addSecuritySchemes(line.card["securitySchemes"]);
-    const text = this.#encodePlainLine(line, rawMembers) ?? this.#encodeLine(line, rawMembers);
+    const text = this.#encodePlainLine(line, rawMembers, ageMs) ?? this.#encodeLine(line, rawMembers, ageMs);
     return this.#enqueue(this.#redact(text));
   }
 
@@ -210,14 +212,18 @@ export class QueuedTrafficWriter implements TrafficWriter {
    * have their content in `rawMembers`. Takes about half of the time of `#encodeLine`. Returns `undefined` for other
    * lines.
    */
-  #encodePlainLine(line: TrafficLineInput, rawMembers: RawTrafficMembers | undefined): string | undefined {
+  #encodePlainLine(
+    line: TrafficLineInput,
+    rawMembers: RawTrafficMembers | undefined,
+    ageMs: number,
+  ): string | undefined {
     for (const name in line) if (name === "headers" || BODY_MEMBERS.has(name)) return undefined;
     for (const name in rawMembers)
       if ((rawMembers[name] as string).length > this.#maxBodyLength) return undefined;
     const members = JSON.stringify(line);
     const kind = `{"kind":"${line.kind}"`;
     if (!members.startsWith(kind)) return undefined;
-    const { v, writer, seq, at, mono_ms } = this.#stamp(line.kind);
+    const { v, writer, seq, at, mono_ms } = this.#stamp(line.kind, ageMs);
     // The values need no escapes.
     let text = `{"v":${v},"kind":"${line.kind}","writer":"${writer}","seq":${seq},"at":"${at}","mono_ms":${mono_ms}`;
     text += members.slice(kind.length, -1);
@@ -229,8 +235,8 @@ export class QueuedTrafficWriter implements TrafficWriter {
     return `${text}}`;
   }
 
-  #encodeLine(line: TrafficLineInput, rawMembers: RawTrafficMembers | undefined): string {
-    const stamped: Record<string, unknown> = this.#stamp(line.kind);
+  #encodeLine(line: TrafficLineInput, rawMembers: RawTrafficMembers | undefined, ageMs: number): string {
+    const stamped: Record<string, unknown> = this.#stamp(line.kind, ageMs);
     const bodies: Record<string, string> = {};
     for (const [name, value] of Object.entries(line)) {
       if (value === undefined) continue;
