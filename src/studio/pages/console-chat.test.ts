@@ -1,7 +1,14 @@
 import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { agent, artifact, inputRequired, status, text as textPart } from "../../agents/adapters/index.ts";
+import {
+  agent,
+  artifact,
+  data,
+  inputRequired,
+  status,
+  text as textPart,
+} from "../../agents/adapters/index.ts";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
 import { findAccessibilityViolations } from "./accessibility.fixture.ts";
 import { bakerAgent, clerkAgent, ConsolePageTest } from "./console-page.fixture.ts";
@@ -261,9 +268,50 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.close();
   });
 
+  it.each(["serve", "call"] as const)(
+    "shows the call and the result of a tool in one row, with the duration if the server reports it (%s)",
+    async (mode) => {
+      const call = { toolCallId: "c1", toolName: "look_up", input: { city: "Seoul" } };
+      const seeker = agent({ name: "seeker", description: "Looks up" }, async function* ({ reportCall }) {
+        yield status(data({ type: "tool-call", ...call }));
+        reportCall?.({
+          kind: "tool",
+          tool: "look_up",
+          arguments: call.input,
+          result: { people: 9_400_000 },
+          durationMs: 12,
+        });
+        yield status(data({ type: "tool-result", ...call, output: { people: 9_400_000 } }));
+        yield status({
+          data: { id: "c2", name: "weigh", args: {} },
+          metadata: { adk_type: "function_call" },
+        });
+        yield status({
+          data: { id: "c2", name: "weigh", response: { kg: 3 } },
+          metadata: { adk_type: "function_response" },
+        });
+        yield "Done.";
+      });
+      test = await ConsolePageTest[mode]({ seeker });
+      const { page } = await test.open(browser, "#/chat");
+      await send(page, "Seoul");
+      await page.waitForSelector("[data-testid=turn][data-status=ended]");
+      const readCalls = (): Promise<string[]> => page.locator(".tool-call").allInnerTexts();
+      const duration = mode === "serve" ? " · 12 ms" : "";
+      const expected = [`tool look_up({"city":"Seoul"})${duration}`, "tool weigh({})"];
+      await expect.poll(readCalls).toEqual(expected);
+      await page.locator(".tool-call").first().click();
+      await expect.poll(readCalls).toEqual([expect.stringContaining("9400000"), expected[1]]);
+      await page.reload();
+      await page.waitForSelector("[data-testid=turn][data-status=ended]");
+      await expect.poll(readCalls).toEqual(expected);
+      await page.close();
+    },
+  );
+
   it("highlights the code of an answer, and copies it", async () => {
     const coder = agent({ name: "coder", description: "Writes code" }, async function* () {
-      yield 'Run this:\n\n```ts\n// Adds\nconst sum = 1 + 2;\n```\n\n<span class="hljs-keyword">no</span>\n';
+      yield '# Code\n\nRun this:\n\n```ts\n// Adds\nconst sum = 1 + 2;\n```\n\n<span class="hljs-keyword">no</span>\n';
     });
     test = await ConsolePageTest.serve({ coder });
     const { page } = await test.open(browser, "#/chat/coder");
@@ -284,6 +332,7 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
         );
     expect(new Set(await readColors()).size).toBeGreaterThan(2);
     expect(await page.locator(".markdown .hljs-keyword").allInnerTexts()).toEqual(["const"]);
+    expect(await page.locator(".markdown .heading.h1").allInnerTexts()).toEqual(["Code"]);
     await block.getByRole("button", { name: "Copy the code" }).click();
     await expect.poll(() => page.locator(".toast").innerText()).toBe("Copied the code");
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe("// Adds\nconst sum = 1 + 2;\n");
@@ -315,11 +364,18 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     test = await ConsolePageTest.serve({ long });
     const { page } = await test.open(browser, "#/chat/long", { viewport: { width: 390, height: 800 } });
     await page.getByRole("heading", { name }).waitFor();
-    for (const screen of ["Tasks", "Chat", "Flow", "Agents", "Compare"]) {
-      const box = await page.getByRole("link", { name: screen, exact: true }).boundingBox();
-      expect([screen, box && box.x >= 0 && box.x + box.width <= 390]).toEqual([screen, true]);
-    }
+    const expectLinks = async (screens: readonly string[]): Promise<void> => {
+      for (const screen of screens) {
+        const box = await page.locator("nav").getByRole("link", { name: screen, exact: true }).boundingBox();
+        expect([screen, box && box.x >= 0 && box.x + box.width <= 390]).toEqual([screen, true]);
+      }
+    };
+    await expectLinks(["Tasks", "Chat", "Flow", "Agents", "Compare"]);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    await send(page, "Hi");
+    await page.getByRole("link", { name: "Timeline" }).click();
+    await page.locator("[data-testid=task]").waitFor();
+    await expectLinks(["Tasks", "Task", "Chat", "Flow", "Agents", "Compare"]);
     await page.close();
   });
 });

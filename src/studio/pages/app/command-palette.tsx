@@ -1,9 +1,11 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { formatTaskState } from "../../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { formatAge } from "../parts/time-format.ts";
 import { filterPaletteCommands, type PaletteCommand } from "./palette-commands.ts";
-import { listActiveHotkeys } from "./hotkeys.ts";
+import { formatKeys, listActiveHotkeys } from "./hotkeys.ts";
 import { type PageState, usePageState } from "./page-state.ts";
 
 const isPaletteOpen = signal(false);
@@ -104,7 +106,12 @@ function listScreenCommands(): PaletteCommand[] {
   const commands = new Map<string, PaletteCommand>();
   for (const { keys, label, run } of listActiveHotkeys())
     if (!commands.has(label) && run !== openCommandPalette)
-      commands.set(label, { key: `keys ${keys}`, label, detail: keys, run: () => run() });
+      commands.set(label, {
+        key: `keys ${keys}`,
+        label,
+        detail: formatKeys(keys).join(" "),
+        run: () => run(),
+      });
   return [...commands.values()];
 }
 
@@ -119,10 +126,10 @@ function listAgentCommands({ agents, screens, source, navigate }: PageState): Pa
 
 async function listTaskCommands({ source, findAgent, navigate }: PageState): Promise<PaletteCommand[]> {
   const { tasks } = await source.listTasks({ pageSize: OFFERED_TASKS });
-  return tasks.map(({ agent, id, preview }) => ({
+  return tasks.map(({ agent, id, preview, state, updatedAt }) => ({
     key: `task ${agent} ${id}`,
     label: `Task of ${findAgent(agent)?.name ?? agent}: ${preview.slice(0, 80)}`,
-    detail: id,
+    detail: `${formatTaskState(state)} · ${formatAge(updatedAt, Date.now())}`,
     run: () => navigate("task", [agent, id]),
   }));
 }

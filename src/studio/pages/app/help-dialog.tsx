@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { listActiveHotkeys } from "./hotkeys.ts";
+import { formatKeys, listActiveHotkeys } from "./hotkeys.ts";
 
 const isHelpOpen = signal(false);
 
@@ -25,7 +25,7 @@ export function HelpDialog(): VNode {
           {listActiveHotkeys().map(({ keys, label }) => (
             <div key={keys}>
               <dt>
-                {keys.split(" ").map((key) => (
+                {formatKeys(keys).map((key) => (
                   <kbd key={key}>{key}</kbd>
                 ))}
               </dt>

@@ -60,6 +60,12 @@ export function startHotkeys(): () => void {
   return () => removeEventListener("keydown", onKeyDown);
 }
 
+/** Returns the keys of a sequence as the keyboard of the user names them. */
+export function formatKeys(keys: string): string[] {
+  const modifier = /Mac|iP(?:hone|ad)/.test(navigator.userAgent) ? "⌘" : "Ctrl+";
+  return keys.split(" ").map((key) => key.replace("Mod+", modifier));
+}
+
 function formatKey({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): string {
   if (altKey) return `Alt+${key}`;
   return ctrlKey || metaKey ? `Mod+${key.toLowerCase()}` : key;

@@ -7,12 +7,8 @@ import {
   type StreamResponse,
   type Task,
 } from "../../../protocol/index.ts";
-import {
-  isTruncatedBody,
-  type ModelLine,
-  type ToolLine,
-  type TrafficLine,
-} from "../../../observe/trace/index.ts";
+import { isTruncatedBody, type ModelLine, type TrafficLine } from "../../../observe/trace/index.ts";
+import { decodeToolReport, type ToolCall, type ToolReport } from "../parts/tool-report.ts";
 import { foldRecordedEvent } from "../task/fold-recorded-event.ts";
 
 /** Something that an agent sent during a turn, in the order of its first appearance. `at` is its time in ISO 8601 format. */
@@ -22,8 +18,9 @@ type TurnContent =
   /** A message of progress reports that the agent works. The next message replaces it for the reader. */
   | { readonly kind: "message"; readonly message: Message; readonly isProgress: boolean }
   | { readonly kind: "artifact"; readonly artifactId: string }
-  /** A model or tool call that the record of our server contains. */
-  | { readonly kind: "work"; readonly line: ModelLine | ToolLine }
+  /** A model call that the record of our server contains. */
+  | { readonly kind: "model"; readonly line: ModelLine }
+  | { readonly kind: "tool"; readonly call: ToolCall }
   /** A change of the connection, for example a cut. */
   | { readonly kind: "note"; readonly tone: "warn" | "good"; readonly text: string };
 
@@ -111,8 +108,16 @@ export class ChatTurn {
         this.#addNote("warn", `Injected fault: ${line.fault} ${line.detail ?? ""}`);
         break;
       case "model":
+        this.#addItem({ kind: "model", line }, true);
+        break;
       case "tool":
-        this.#addItem({ kind: "work", line });
+        this.#addToolCall({
+          name: line.tool,
+          arguments: line.arguments,
+          result: line.result,
+          error: line.error,
+          durationMs: line.duration_ms,
+        });
         break;
       case "turn":
         this.cause = line.error ?? this.cause;
@@ -217,7 +222,24 @@ export class ChatTurn {
     if (message === undefined || message.role === "ROLE_USER" || this.#knownMessageIds.has(message.messageId))
       return;
     this.#knownMessageIds.add(message.messageId);
-    this.#addItem({ kind: "message", message, isProgress });
+    const reports = isProgress ? (message.parts ?? []).map(decodeToolReport) : [];
+    const parts = (message.parts ?? []).filter((_, index) => reports[index] === undefined);
+    if (parts.length > 0 || reports.length === 0)
+      this.#addItem({ kind: "message", message: { ...message, parts }, isProgress });
+    for (const report of reports) if (report !== undefined) this.#addToolCall(report);
+  }
+
+  /** Messages of the agent report the call and the result of a tool, and the record of our server both with the duration. */
+  #addToolCall(report: ToolReport): void {
+    const known = this.items.find((item) => item.kind === "tool" && isSameCall(item.call, report));
+    if (known?.kind === "tool")
+      for (const member of ["id", "arguments", "result", "error", "durationMs"] as const)
+        known.call[member] = (report[member] ?? known.call[member]) as never;
+    else if (report.name !== undefined)
+      this.#addItem(
+        { kind: "tool", call: { ...report, name: report.name } },
+        report.durationMs !== undefined,
+      );
   }
 
   #addArtifact(artifactId: string): void {
@@ -230,18 +252,26 @@ export class ChatTurn {
     this.#addItem({ kind: "note", tone, text });
   }
 
-  /** Reports of the server and events of the agent arrive in different streams. */
-  #addItem(content: TurnContent): void {
+  /** Reports of the server and events of the agent arrive in different streams. A report precedes the event that it caused. */
+  #addItem(content: TurnContent, isReport = false): void {
     const at = this.#lineAt;
-    const index = this.items.findLastIndex(
-      (item) => item.at < at || (item.at === at && content.kind !== "work"),
-    );
+    const index = this.items.findLastIndex((item) => item.at < at || (item.at === at && !isReport));
     this.items.splice(index + 1, 0, { ...content, at });
   }
 
   #formatPosition(): string {
     return this.lastSeq === undefined ? ` after ${this.events} events` : ` after event ${this.lastSeq}`;
   }
+}
+
+/** The record of our server has no ids of the framework. */
+function isSameCall(known: ToolCall, report: ToolReport): boolean {
+  if (known.id !== undefined && report.id !== undefined) return known.id === report.id;
+  return (
+    known.name === report.name &&
+    JSON.stringify(known.arguments) === JSON.stringify(report.arguments) &&
+    (known.durationMs === undefined) !== (report.durationMs === undefined)
+  );
 }
 
 /** What the server reports about the work on a task. The streams of the agent do not contain it. */

@@ -23,7 +23,7 @@ function toTestTurn(turn: ChatTurn, next: ChatTurn | undefined): ObservedTestTur
     item.kind === "artifact" ? [getText(turn.findArtifact(item.artifactId)?.parts ?? [])] : [],
   );
   const calls = turn.items.flatMap((item) =>
-    item.kind === "work" && item.line.kind === "tool" ? [item.line] : [],
+    item.kind === "tool" ? [{ tool: item.call.name, arguments: item.call.arguments }] : [],
   );
   const answer = written.filter((text) => text !== "").join("\n");
   const observed = {

@@ -6,12 +6,15 @@ import { getText, type Message, type Part } from "../../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ErrorStack } from "../parts/error-stack.tsx";
+import { formatJson } from "../parts/json-text.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { PartList } from "../parts/part-view.tsx";
+import type { ToolCall } from "../parts/tool-report.ts";
 import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { AnswerForm, hasAnswerForm } from "../task/answer-form.tsx";
 import { ArtifactItem } from "../task/content-view.tsx";
-import { describeLine } from "../task/describe-line.ts";
+import { formatDuration } from "../cards/text-format.ts";
+import { describeLine, toShortText } from "../task/describe-line.ts";
 import { formatEntryKey } from "../task/timeline-filter.ts";
 import { describeAnswer } from "./describe-answer.ts";
 import type { ChatTurn, TurnItem, TurnStatus } from "./chat-turn.ts";
@@ -53,7 +56,12 @@ export function TurnView({ turn, conversation, isLast, agentName, version, onEdi
         <SentParts turn={turn} conversation={conversation} />
       </article>
       {items.length > 0 && (
-        <article class="message" data-role="agent" aria-label="Message of the agent">
+        <article
+          class="message"
+          data-role="agent"
+          data-state={task?.status.state}
+          aria-label="Message of the agent"
+        >
           <div class="message-head">
             <h2>
               <AgentText text={agentName} />
@@ -218,25 +226,17 @@ function TurnItemView({ item, earlier, turn, agentId, version }: TurnItemProps):
         <span aria-hidden="true">{item.tone === "warn" ? "⚡" : "↻"}</span> {item.text}
       </p>
     );
-  if (item.kind === "work") {
+  if (item.kind === "model") {
     const { line } = item;
-    const { kind, text, tone } = describeLine(line);
-    const title = <AgentText text={`${kind} ${text}`} />;
-    if (line.kind === "model")
-      return (
-        <p class="turn-work soft">
-          <a href={formatRoute("task", [agentId, line.task_id ?? ""], { entry: formatEntryKey({ line }) })}>
-            {title}
-          </a>
-        </p>
-      );
     return (
-      <details class="tool-call" data-tone={tone}>
-        <summary>{title}</summary>
-        <JsonTree value={{ arguments: line.arguments ?? null, result: line.result ?? line.error ?? null }} />
-      </details>
+      <p class="turn-work soft">
+        <a href={formatRoute("task", [agentId, line.task_id ?? ""], { entry: formatEntryKey({ line }) })}>
+          <AgentText text={`model ${describeLine(line).text}`} />
+        </a>
+      </p>
     );
   }
+  if (item.kind === "tool") return <ToolCallView call={item.call} isActive={turn.isActive} />;
   if (item.kind === "artifact") {
     const artifact = turn.findArtifact(item.artifactId);
     return artifact === undefined ? null : <ArtifactItem artifact={artifact} version={version} />;
@@ -246,6 +246,20 @@ function TurnItemView({ item, earlier, turn, agentId, version }: TurnItemProps):
       {earlier.length > 0 && <EarlierProgress messages={earlier} />}
       <PartList parts={item.message.parts ?? []} />
     </div>
+  );
+}
+
+function ToolCallView({ call, isActive }: { readonly call: ToolCall; readonly isActive: boolean }): VNode {
+  const { name, arguments: input = {}, result, error, durationMs } = call;
+  const isRunning = isActive && result === undefined && error === undefined && durationMs === undefined;
+  const end = error ?? (durationMs === undefined ? (isRunning ? "running" : "") : formatDuration(durationMs));
+  return (
+    <details class="tool-call" data-tone={error === undefined ? undefined : "bad"}>
+      <summary>
+        <AgentText text={`tool ${name}(${toShortText(formatJson(input))})${end === "" ? "" : ` · ${end}`}`} />
+      </summary>
+      <JsonTree value={{ arguments: input, result: result ?? error ?? null }} />
+    </details>
   );
 }
 

@@ -1,3 +1,4 @@
+import { shortenId } from "../parts/identifier.tsx";
 import { truncateLabel } from "./truncate-label.ts";
 import { isObject, type JsonValue } from "../../../protocol/index.ts";
 import {
@@ -208,7 +209,7 @@ export function drawTrafficTimeline(
         lane,
         fromMs: startMs,
         toMs: endMs,
-        label: `${task.id.slice(0, 8)} ${state}`,
+        label: `${shortenId(task.id)} ${state}`,
         colorClass: state === "failed" || state === "rejected" ? "failure" : "request",
         description: `Task ${task.id} of ${lane}: ${state}, ${formatDuration(endMs - startMs)}`,
         isCritical: path.some((step) => step.taskKey === task.key),

@@ -26,6 +26,9 @@ function createSafeFragment(html: string): DocumentFragment {
     ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,
   });
+  // Only the words of highlighted code have classes.
+  for (const element of fragment.querySelectorAll("[class]"))
+    if (!/^hljs-[a-z_ -]+$/.test(element.className)) element.removeAttribute("class");
   for (const image of fragment.querySelectorAll("img")) {
     const link = document.createElement("a");
     link.href = image.getAttribute("src") ?? "";
@@ -48,9 +51,6 @@ function createSafeFragment(html: string): DocumentFragment {
     paragraph.append(...heading.childNodes);
     heading.replaceWith(paragraph);
   }
-  // Only the words of highlighted code have classes.
-  for (const element of fragment.querySelectorAll("[class]"))
-    if (!/^hljs-[a-z_ -]+$/.test(element.className)) element.removeAttribute("class");
   for (const code of fragment.querySelectorAll("pre")) {
     const block = document.createElement("div");
     block.className = "code-block";

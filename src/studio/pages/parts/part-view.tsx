@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { toSingleLine } from "../../../cards/index.ts";
-import { type DataPart, isObject, type Part, type UrlPart } from "../../../protocol/index.ts";
+import { type DataPart, type Part, type UrlPart } from "../../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { findQuestionInPart } from "../task/find-questions.ts";
 import { FileView } from "./file-view.tsx";
@@ -10,6 +10,7 @@ import { JsonTree } from "./json-tree.tsx";
 import { Markdown } from "./markdown.tsx";
 import { PartBoundary } from "./part-boundary.tsx";
 import { PlainText } from "./plain-text.tsx";
+import { decodeToolReport } from "./tool-report.ts";
 
 /** Content of a message or an artifact. */
 export function PartView({ part }: { readonly part: Part }): VNode {
@@ -28,13 +29,13 @@ export function PartView({ part }: { readonly part: Part }): VNode {
   );
 }
 
-/** Describes a tool call or its result, as ADK agents send it. Returns `undefined` for other data. */
-function describeToolCall({ data, metadata }: DataPart): string | undefined {
-  const type = metadata?.["adk_type"];
-  if (!isObject(data) || (type !== "function_call" && type !== "function_response")) return undefined;
-  const { name, args, response } = data;
-  const content = toSingleLine(formatJson(type === "function_call" ? args : response));
-  return `${type === "function_call" ? "Tool call" : "Tool result"} ${typeof name === "string" ? name : ""} ${content.slice(0, MAX_SUMMARY_LENGTH)}`;
+/** Describes a tool call or its result. Returns `undefined` for other data. */
+function describeToolCall(part: DataPart): string | undefined {
+  const report = decodeToolReport(part);
+  if (report === undefined) return undefined;
+  const { name = "", arguments: input, result, error } = report;
+  const content = error ?? toSingleLine(formatJson(input ?? result));
+  return `${input === undefined ? "Tool result" : "Tool call"} ${name} ${content.slice(0, MAX_SUMMARY_LENGTH)}`;
 }
 
 /** Describes a question that the page answers with a form. The form shows the question while it is open. */

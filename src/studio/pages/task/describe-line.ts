@@ -175,7 +175,7 @@ function describeOtherPart(part: Part): string {
 }
 
 /** Cuts before the text is normalized, because agents may send megabytes. */
-function toShortText(text: string): string {
+export function toShortText(text: string): string {
   const line = toSingleLine(text.slice(0, MAX_TEXT_LENGTH * 2));
   const characters = Array.from(line);
   const isCut = characters.length > MAX_TEXT_LENGTH || text.length > MAX_TEXT_LENGTH * 2;
