@@ -129,7 +129,8 @@ export function fromAiSdk(
     const onStepStart = (step: { readonly instructions?: unknown }): void =>
       void instructions.push(step.instructions);
     const isObserved = turn.reportCall !== undefined && typeof source !== "function";
-    const result = await start(isObserved ? { ...call, onStepStart } : call, turn);
+    const observedCall = { ...call, onStepStart };
+    const result = await start(isObserved ? observedCall : call, turn);
     const output = new AgentLoopOutput(turn, { showReasoning, showToolCalls });
     const parts = turn.reportCall
       ? reportAiSdkCalls(result.stream, turn.reportCall, call.messages, instructions)
