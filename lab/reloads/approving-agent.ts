@@ -25,7 +25,8 @@ const STEPS = [
 ] as const;
 
 export const EXPECTED_ANSWER: ExpectedAnswer = {
-  text: [0, 1, 2].flatMap(createWords).join(""),
+  // Text before and after a tool call of one turn is separated into paragraphs.
+  text: `${createWords(0).join("")}\n\n${[1, 2].flatMap(createWords).join("")}`,
   tools: STEPS.map(({ toolName, toolCallId, input, output }) =>
     JSON.stringify({ toolName, toolCallId, input, output }),
   ),

@@ -7,7 +7,6 @@ import {
   getText,
   type Message,
   type Part,
-  type Task,
 } from "../../protocol/index.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
 import type { AgentYield } from "./agent-yield.ts";
@@ -97,7 +96,7 @@ export function agent(
     describe: () => completeCard,
     execute: (run) =>
       convertUnacceptedDataPartsToText(
-        new AgentEventIterator(run, work(new RunBackedTurn(run)), artifacts),
+        new AgentEventIterator(run, work(new Proxy(run, TURN_HANDLER) as Turn), artifacts),
         run,
       ),
   };
@@ -149,103 +148,22 @@ function completeDescription(details: AgentDescription): AgentDescription {
   };
 }
 
-/**
- * Delegates to the run through getters, because the run creates some values, such as a copy of the task, on
- * access.
- */
-class RunBackedTurn implements Turn {
-  readonly #run: Run;
+/** The members of a turn that its run does not have, or that the run has without the registration of its signal. */
+const TURN_MEMBERS: Readonly<Record<Exclude<keyof Turn, keyof Run> | "signal", (run: Run) => unknown>> = {
+  text: ({ message }) => getText(message.parts),
+  history: ({ task, message }) => task.history ?? [message],
+  signal: (run) => registerRunOfSignal(run.signal, run),
+};
 
-  constructor(run: Run) {
-    this.#run = run;
-  }
-
-  get text(): string {
-    return getText(this.#run.message.parts);
-  }
-  get history(): readonly Message[] {
-    return this.#run.task.history ?? [this.#run.message];
-  }
-  get taskId(): string {
-    return this.#run.taskId;
-  }
-  get contextId(): string {
-    return this.#run.contextId;
-  }
-  get message(): Message {
-    return this.#run.message;
-  }
-  get task(): Run["task"] {
-    return this.#run.task;
-  }
-  get attempt(): number {
-    return this.#run.attempt;
-  }
-  get caller(): Run["caller"] {
-    return this.#run.caller;
-  }
-  get configuration(): Run["configuration"] {
-    return this.#run.configuration;
-  }
-  get isStreaming(): boolean {
-    return this.#run.isStreaming;
-  }
-  get metadata(): Run["metadata"] {
-    return this.#run.metadata;
-  }
-  get protocolVersion(): string {
-    return this.#run.protocolVersion;
-  }
-  get extensions(): Run["extensions"] {
-    return this.#run.extensions;
-  }
-  get signal(): AbortSignal {
-    return registerRunOfSignal(this.#run.signal, this);
-  }
-  get progress(): Run["progress"] {
-    return this.#run.progress;
-  }
-  get reportCall(): Run["reportCall"] {
-    return this.#run.reportCall;
-  }
-  get reportWarning(): Run["reportWarning"] {
-    return this.#run.reportWarning;
-  }
-
-  get traceparent(): string | undefined {
-    return this.#run.traceparent;
-  }
-  get traceHeaders(): Run["traceHeaders"] {
-    return this.#run.traceHeaders;
-  }
-  get parentTask(): Run["parentTask"] {
-    return this.#run.parentTask;
-  }
-  get cancelMetadata(): Run["cancelMetadata"] {
-    return this.#run.cancelMetadata;
-  }
-  get idempotencyKey(): string {
-    return this.#run.idempotencyKey;
-  }
-  get once(): Run["once"] {
-    return this.#run.once;
-  }
-  get suspend(): Run["suspend"] {
-    return this.#run.suspend;
-  }
-
-  get sleep(): Run["sleep"] {
-    return this.#run.sleep;
-  }
-
-  loadReferencedTasks(): Promise<Task[]> {
-    return this.#run.loadReferencedTasks();
-  }
-
-  listInterruptedTasks(): Promise<Task[]> {
-    return this.#run.listInterruptedTasks();
-  }
-}
+/** Reads a member on access, because the run creates some values, such as a copy of the task, on access. */
+const TURN_HANDLER: ProxyHandler<Run> = {
+  get(run, name) {
+    const read = Reflect.get(TURN_MEMBERS, name) as ((run: Run) => unknown) | undefined;
+    if (read) return read(run);
+    const value: unknown = Reflect.get(run, name, run);
+    return typeof value === "function" ? (value.bind(run) as unknown) : value;
+  },
+};
 
 /**
  * Converts data parts to JSON text for clients that accept text but not JSON (A2A §3.2.2,
