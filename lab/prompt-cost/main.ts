@@ -147,13 +147,13 @@ function renderScriptedHotpotReply(sample: HotpotQaSample, { input }: ModelReque
   return JSON.stringify({ action: "call_solvers", subtasks });
 }
 
-function getSupportingSentences(
-  { supportingFacts }: HotpotQaSample,
-  { title, sentences }: Paragraph,
-): string {
-  return supportingFacts
-    .filter((fact) => fact.title === title)
-    .map(({ sentence }) => sentences[sentence]?.trim() ?? "")
+/** The sentences that support each answer: title and position, by question. */
+const supportingFacts = new Map<string, readonly (readonly [title: string, sentence: number])[]>();
+
+function getSupportingSentences({ question }: HotpotQaSample, { title, sentences }: Paragraph): string {
+  return (supportingFacts.get(question) ?? [])
+    .filter(([name]) => name === title)
+    .map(([, sentence]) => sentences[sentence]?.trim() ?? "")
     .join(" ");
 }
 
@@ -226,6 +226,13 @@ await printPromptCostTable("GSM8K", gsm8kSamples, {
 
 const hotpotDatasetTexts =
   (datasetFolder && readDatasetFilesIfPresent(datasetFolder, "hotpotqa/dev_distractor_first100.jsonl")) || [];
+for (const line of hotpotDatasetTexts[0]?.trim().split("\n") ?? []) {
+  const { question, supporting_facts: facts } = JSON.parse(line) as {
+    question: string;
+    supporting_facts: [string, number][];
+  };
+  supportingFacts.set(question, facts);
+}
 if (hotpotDatasetTexts[0] !== undefined)
   await printPromptCostTable(
     "HotpotQA, distractors",

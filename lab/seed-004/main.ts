@@ -103,10 +103,7 @@ const HOTPOTQA = {
       id: "hotpotqa_0",
       question: "What is the birthplace of the director of Inception?",
       gold: "Westminster, London, England",
-      type: "bridge",
-      level: undefined,
       paragraphs: [],
-      supportingFacts: [],
     },
   ],
 } as const;

@@ -80,7 +80,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 const FILE_COMMANDS: readonly (readonly [args: readonly string[], files: readonly string[]])[] = [
   [["cards", "show", "run.cards.jsonl"], ["run.cards.jsonl"]],
   [["cards", "stats", "run.cards.jsonl", "-o", "json"], ["run.cards.jsonl"]],
-  [["cards", "validate", "run.cards.jsonl"], ["run.cards.jsonl"]],
+  [["cards", "stats", "run.cards.jsonl"], ["run.cards.jsonl"]],
   [["cards", "html", "run.cards.jsonl", "--out", "run.html"], ["run.cards.jsonl"]],
   [["cards", "compare", "run.cards.jsonl", "run.cards.jsonl"], ["run.cards.jsonl"]],
   [["card", "validate", "./card.json"], ["card.json"]],

@@ -30,10 +30,6 @@ export class DataRecord {
     return this.get(name, isString, "a string");
   }
 
-  getOptionalString(name: string): string | undefined {
-    return this.has(name) ? this.getString(name) : undefined;
-  }
-
   /** Returns a text, a number, or a boolean as text. */
   getText(name: string): string {
     const value = this.#members[name];
@@ -51,18 +47,6 @@ export class DataRecord {
     );
   }
 
-  /** Reads a member whose value must be an array of pairs. Throws if an entry of the array is not a pair. */
-  getPairArray<Second>(
-    name: string,
-    isSecond: (value: unknown) => value is Second,
-  ): (readonly [string, Second])[] {
-    return this.get(name, isArray, "an array").map((pair) => {
-      if (!isArray(pair) || pair.length !== 2 || !isString(pair[0]) || !isSecond(pair[1]))
-        throw this.createFieldError(name, "has an entry that is not a pair of the official format");
-      return [pair[0], pair[1]];
-    });
-  }
-
   createFieldError(name: string, what: string): A2AError {
     return createMalformedDataError(this.location, `${JSON.stringify(name)} ${what}`);
   }
@@ -78,10 +62,6 @@ function isArray(value: unknown): value is unknown[] {
 
 export function isStringArray(value: unknown): value is string[] {
   return isArray(value) && value.every(isString);
-}
-
-export function isNonNegativeInteger(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 /** Parses the records of a JSON Lines file. The parser skips empty lines but counts them in line numbers. */

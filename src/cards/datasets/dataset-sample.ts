@@ -37,29 +37,14 @@ export interface HotpotQaSample {
   readonly id: string;
   readonly question: string;
   readonly gold: string;
-  /** Question type: `bridge` or `comparison`. */
-  readonly type: string | undefined;
-  readonly level: string | undefined;
   /** Paragraphs of the problem. Two paragraphs are needed for the answer, and all others are distractors. */
   readonly paragraphs: readonly Paragraph[];
-  /**
-   * Sentences from the paragraphs, namely those that support the answer. Supporting facts and `gold` must not
-   * be shown to the role that answers the question.
-   */
-  readonly supportingFacts: readonly SupportingFact[];
 }
 
 /** A paragraph in a HotpotQA problem. */
 export interface Paragraph {
   readonly title: string;
   readonly sentences: readonly string[];
-}
-
-/** A sentence that supports the answer to a HotpotQA problem. */
-export interface SupportingFact {
-  readonly title: string;
-  /** Position of the supporting sentence in its paragraph, starting at 0. */
-  readonly sentence: number;
 }
 
 /** A problem from a file of your own. */

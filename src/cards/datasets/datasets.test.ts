@@ -11,7 +11,6 @@ const PROBLEM = JSON.stringify({ question: "1 + 1?", answer: "It is <<1+1=2>>2.\
 const PARAGRAPHS = {
   question: "Who?",
   answer: "Ann",
-  supporting_facts: [["A", 0]],
   context: [["A", ["Ann did.", " She knew."]]],
 };
 
@@ -88,10 +87,7 @@ describe("HotpotQA", () => {
       id: "hotpotqa_5a7",
       question: "Who?",
       gold: "Ann",
-      type: "bridge",
-      level: "hard",
       paragraphs: [{ title: "A", sentences: ["Ann did.", " She knew."] }],
-      supportingFacts: [{ title: "A", sentence: 0 }],
     });
     expect(decodeHotpotQa(records.map((record) => JSON.stringify(record)).join("\n"), "dev.jsonl")).toEqual(
       samples,
@@ -99,14 +95,30 @@ describe("HotpotQA", () => {
   });
 
   it.each([
-    [{ ...PARAGRAPHS, context: undefined }, '"context" is not an array'],
-    [{ ...PARAGRAPHS, context: [["A", "text"]] }, '"context" has an entry that is not a pair'],
-    [{ ...PARAGRAPHS, supporting_facts: [["A", -1]] }, '"supporting_facts" has an entry that is not a pair'],
-    [{ ...PARAGRAPHS, dev_index: 1.5 }, '"dev_index" is not a non-negative integer'],
+    [{ ...PARAGRAPHS, context: undefined }, '"context" is missing'],
+    [{ ...PARAGRAPHS, context: [["A", 1]] }, '"context" contains no documents'],
+    [{ ...PARAGRAPHS, answer: 1 }, '"answer" is not a string'],
   ])("names the record of a malformed member, %#", (record, message) => {
     expect(() => decodeHotpotQa(JSON.stringify([PARAGRAPHS, record]), "dev.json")).toThrow(
       `dev.json, record 2: ${message}`,
     );
+  });
+
+  it("is parsed from the rows of Hugging Face, whose paragraphs are columns", () => {
+    const row = {
+      ...PARAGRAPHS,
+      id: "5a7",
+      context: { title: ["A"], sentences: [["Ann did.", " She knew."]] },
+    };
+    expect(decodeHotpotQa(JSON.stringify({ rows: [{ row }] }), "rows.json")).toEqual([
+      {
+        dataset: "hotpotqa",
+        id: "hotpotqa_5a7",
+        question: "Who?",
+        gold: "Ann",
+        paragraphs: [{ title: "A", sentences: ["Ann did.", " She knew."] }],
+      },
+    ]);
   });
 
   it("rejects duplicate IDs", () => {

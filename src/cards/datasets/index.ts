@@ -5,5 +5,4 @@
  */
 export * from "./dataset-sample.ts";
 export * from "./gsm8k.ts";
-export * from "./hotpotqa.ts";
 export * from "./questions.ts";

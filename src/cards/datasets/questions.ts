@@ -1,6 +1,6 @@
 import { A2AError } from "../../protocol/index.ts";
 import { DataRecord, decodeJsonRecords, isStringArray, createMalformedDataError } from "./data-record.ts";
-import type { Paragraph, QuestionSample } from "./dataset-sample.ts";
+import type { HotpotQaSample, Paragraph, QuestionSample } from "./dataset-sample.ts";
 
 /** Names of the columns or members that contain the parts of a problem. */
 export interface QuestionFields {
@@ -67,6 +67,28 @@ function decodeRecords(text: string, file: string): DataRecord[] {
   const [only] = records;
   // The API of Hugging Face returns one object with `rows`, whose elements contain a `row`.
   return only && records.length === 1 && only.has("rows") ? only.getRows("rows", "row") : records;
+}
+
+/**
+ * Parses a HotpotQA file for the distractor setting. The file contains the official JSON array, the same records as JSON
+ * Lines, or the rows of Hugging Face.
+ */
+export function decodeHotpotQa(text: string, file: string): HotpotQaSample[] {
+  const ids = new Set<string>();
+  return decodeRecords(text, file).map((record, index) => {
+    const key = ["dev_index", "_id", "id"].find((name) => record.has(name));
+    const id = `hotpotqa_${key === undefined ? index : record.getText(key)}`;
+    if (ids.has(id)) throw createMalformedDataError(file, `two records have the ID ${id}`);
+    ids.add(id);
+    if (!record.has("context")) throw record.createFieldError("context", "is missing");
+    return {
+      dataset: "hotpotqa",
+      id,
+      question: record.getString("question"),
+      gold: record.getString("answer"),
+      paragraphs: decodeDocuments(record, "context"),
+    };
+  });
 }
 
 /** Decodes documents: a text, a list of texts, pairs of title and sentences, or two parallel lists. */

@@ -26,10 +26,6 @@ export const CARDS_COMMANDS: CommandTable = {
     description: "Compare the accuracy and the tokens of runs on the same problems.",
     loadFactory: async () => (await import("./compare.ts")).createCardsCompareCommand,
   },
-  validate: {
-    description: "Validate recordings and lists of message cards against the protocol.",
-    loadFactory: async () => (await import("./validate.ts")).createCardsValidateCommand,
-  },
   html: {
     description: "Render a run as one HTML file that works offline.",
     loadFactory: async () => (await import("./html.ts")).createCardsHtmlCommand,

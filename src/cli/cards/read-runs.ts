@@ -73,14 +73,14 @@ export async function readRuns(
 }
 
 /** Decodes a record, or a list of message cards. */
-export function decodeRunText(text: string, file: string, runId: string | undefined): Recording {
+function decodeRunText(text: string, file: string, runId: string | undefined): Recording {
   return isMessageCardListText(text)
     ? createRecordingFromCards(decodeMessageCardArray(text, file))
     : decodeRecording(text, file, omitUndefined({ runId }));
 }
 
 /** Returns whether the text is a list of message cards in the format of the card specification. */
-export function isMessageCardListText(text: string): boolean {
+function isMessageCardListText(text: string): boolean {
   return /^\uFEFF?\s*\[/.test(text);
 }
 

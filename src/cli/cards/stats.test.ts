@@ -107,6 +107,21 @@ describe("cards stats", () => {
     expect(out).toContain("\n30 of the output tokens are reasoning\n");
   });
 
+  it("names the malformed lines, and refuses a malformed card of a list", async () => {
+    const lines = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).split("\n");
+    const wrong = lines.map((line, at) => (at === 3 || at === 5 ? line.replace(`"seq":`, `"seq":-`) : line));
+    const cwd = await createTempTestDirectoryWithFiles({
+      "lines.jsonl": wrong.join("\n"),
+      "cards.json": `[{"sender":"planner","priority":1}]`,
+    });
+    const { code, out } = await runCardsCommand("stats", `${cwd}/lines.jsonl`);
+    expect(code).toBe(1);
+    for (const number of [4, 6]) expect(out).toContain(`lines.jsonl:${number} (model line: seq is not`);
+    const { err } = await runCardsCommand("stats", `${cwd}/cards.json`);
+    expect(err).toContain("card 1: ");
+    expect(err).toContain("priority");
+  });
+
   it("reads stdin, too", async () => {
     const stdin = Readable.from([createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])]);
     const { code, out } = await runCliInTestProcess(["cards", "stats", "-"], { stdin });
@@ -213,68 +228,6 @@ describe("cards compare", () => {
     const { code, err } = await runCardsCommand("compare", "a", "b", "--tariff", "input=3");
     expect(code).toBe(2);
     expect(err).toContain("Set a price for input and one for output.");
-  });
-});
-
-describe("cards validate", () => {
-  it("reports for each file whether it is valid", async () => {
-    const list = JSON.stringify(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards, null, 2);
-    const cwd = await createTempTestDirectoryWithFiles({
-      "run.cards.jsonl": createScriptedRecordFileText(),
-      "cards.json": list,
-    });
-    const { code, out } = await runCardsCommand("validate", `${cwd}/run.cards.jsonl`, `${cwd}/cards.json`);
-    expect(code).toBe(0);
-    expect(out).toContain(`${cwd}/run.cards.jsonl: valid, 29 cards, 4 problems`);
-    expect(out).toContain(`${cwd}/cards.json: valid, 6 cards, 1 problem`);
-  });
-
-  it("lists every malformed line and every broken rule", async () => {
-    const lines = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).split("\n");
-    const wrong = lines.map((line, at) => (at === 3 || at === 5 ? line.replace(`"seq":`, `"seq":-`) : line));
-    const cwd = await createTempTestDirectoryWithFiles({
-      "lines.jsonl": wrong.join("\n"),
-      "ledger.jsonl": UNBALANCED,
-      "reply.jsonl": UNANSWERED,
-      "cards.json": `[{"sender":"planner","priority":1}]`,
-      "app.log": "hello\n",
-    });
-    const files = ["lines.jsonl", "ledger.jsonl", "reply.jsonl", "cards.json", "app.log"];
-    const { code, out } = await runCardsCommand(
-      "validate",
-      ...files.map((file) => `${cwd}/${file}`),
-      "--json",
-    );
-    expect(code).toBe(1);
-    const { valid, files: found } = JSON.parse(out) as { valid: boolean; files: { errors: string[] }[] };
-    expect(valid).toBe(false);
-    expect(found.map(({ errors }) => errors)).toEqual([
-      [
-        expect.stringContaining("lines.jsonl:4: model line: seq is not"),
-        expect.stringContaining("lines.jsonl:6: model line: seq is not"),
-      ],
-      [expect.stringContaining("the ledger: 1 of 2"), "gsm8k_0: ledger: planner: gsm8k_0.s1"],
-      [
-        expect.stringContaining("the protocol: 1 violation, the first in gsm8k_0"),
-        "gsm8k_0: planner → solver: “Calculate 16 eggs - 3 eaten - 4 muffins” has no reply",
-      ],
-      expect.arrayContaining([
-        expect.stringContaining("card 1"),
-        expect.stringContaining("priority"),
-      ]) as string[],
-      [expect.stringContaining("app.log: no run and no message card found")],
-    ]);
-  });
-
-  it("allows user-defined roles, and lists them", async () => {
-    const text = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).replaceAll(
-      `"solver"`,
-      `"calculator"`,
-    );
-    const cwd = await createTempTestDirectoryWithFiles({ "run.jsonl": text });
-    const { code, out } = await runCardsCommand("validate", `${cwd}/run.jsonl`);
-    expect(code).toBe(0);
-    expect(out).toContain("not in the core protocol (2 cards): recipient calculator is not a role");
   });
 });
 

@@ -167,7 +167,7 @@ function renderRunFindings({ found, findings }: RunReport): string {
   );
 }
 
-function renderRecordingChecks({ ledger, broken, unknown, abandoned, torn }: RunReport): string {
+function renderRecordingChecks({ ledger, violations, broken, unknown, abandoned, torn }: RunReport): string {
   const lines: string[] = [];
   if (ledger) {
     lines.push(
@@ -190,6 +190,7 @@ function renderRecordingChecks({ ledger, broken, unknown, abandoned, torn }: Run
   for (const { file, line, why } of torn.slice(0, MAX_REPORT_LIST_ROWS))
     lines.push(`torn line: ${file}:${line} (${why})`);
   for (const message of unknown) lines.push(`not known: ${message}`);
+  for (const what of violations.slice(0, MAX_REPORT_LIST_ROWS)) lines.push(`violation: ${what}`);
   for (const what of broken) lines.push(`broken: ${what}`);
   return renderTable(lines.map((line) => [line]));
 }

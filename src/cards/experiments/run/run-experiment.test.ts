@@ -121,13 +121,7 @@ describe("an experiment", () => {
             id: "hotpotqa_1",
             question,
             gold: "Westminster, London",
-            type: "bridge",
-            level: undefined,
             paragraphs,
-            supportingFacts: [
-              { title: "Inception", sentence: 0 },
-              { title: "Christopher Nolan", sentence: 0 },
-            ],
           },
         ],
       },
