@@ -67,6 +67,8 @@ const omitted = ["--omit=optional", "--omit=peer"];
 const tarball = join(folder, packed.filename);
 run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...omitted, tarball], programFolder);
 writeFileSync(join(folder, "measure.mjs"), MEASURE);
+// Names of earlier scripts contain other hashes.
+rmSync(join(folder, "out"), { recursive: true, force: true });
 
 for (const program of ["connect", "server"] as const) {
   const code = PROGRAMS[program];

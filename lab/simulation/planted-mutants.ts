@@ -31,7 +31,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   { name: "lease by the clock of the database", defects: { expiresByDatabaseClock: true } },
   {
     name: "lease that ends early",
-    file: "src/stores/postgres/node-renewals.ts",
+    file: "src/stores/postgres/postgres-task-leases.ts",
     find: "time - seenAt >= leaseMs)",
     replace: "time - seenAt >= leaseMs / 6)",
   },

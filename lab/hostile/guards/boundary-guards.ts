@@ -4,7 +4,7 @@ import type { Guard } from "./guard.ts";
 export const BOUNDARY_GUARDS: readonly Guard[] = [
   {
     name: "public-url-warning",
-    file: "src/server/node/node-server-listener.ts",
+    file: "src/server/node/create-server.ts",
     find: "if (warning) this.#host.reportWarning(warning);",
     replace: "",
     noticedBy: { test: "src/server/loopback-protection.test.ts" },

@@ -19,14 +19,14 @@ export const GRPC_GUARDS: readonly Guard[] = [
   },
   {
     name: "grpc-write-stall",
-    file: "src/wire/grpc/response-message-writer.ts",
+    file: "src/wire/grpc/grpc-server-call.ts",
     find: "this.#stopWatch = this.#watchWrite(() => this.#stream.close(constants.NGHTTP2_CANCEL));",
     replace: "",
     noticedBy: { test: "src/server/bindings/grpc-abuse.test.ts" },
   },
   {
     name: "grpc-call-share",
-    file: "src/server/bindings/grpc-call-account.ts",
+    file: "src/server/bindings/grpc.ts",
     find: "this.#releaseCall = this.#openCalls.acquire(this.byteAccount.holderKey);",
     replace: "",
     noticedBy: { test: "src/server/bindings/grpc-abuse.test.ts" },

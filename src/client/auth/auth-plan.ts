@@ -1,4 +1,4 @@
-import { A2AError, type AgentCard, type SecurityScheme } from "../../protocol/index.ts";
+import { A2AError, type AgentCard, type SecurityScheme, toBase64 } from "../../protocol/index.ts";
 import type { ClientAuthOptions, AgentCredentials, OAuthClient } from "./client-auth.ts";
 
 /** An authentication step that satisfies one security scheme of the agent card. */
@@ -134,11 +134,8 @@ function createStandardHeaderAuthSteps({ apiKey, bearer, basic }: ClientAuthOpti
 }
 
 function createBasicAuthStep({ username, password }: { username: string; password: string }): SchemeAuthStep {
-  return { kind: "header", name: "authorization", value: `Basic ${encodeBase64(`${username}:${password}`)}` };
-}
-
-export function encodeBase64(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+  const credentials = new TextEncoder().encode(`${username}:${password}`);
+  return { kind: "header", name: "authorization", value: `Basic ${toBase64(credentials)}` };
 }
 
 /**

@@ -4,10 +4,11 @@ import {
   MAX_URL_LENGTH,
   stripTrailingCharacters,
   parseJsonOrUndefined,
+  toBase64,
 } from "../../protocol/index.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { fetchWithoutRedirects, readBoundedText } from "../http/fetch-without-redirects.ts";
-import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
+import type { TokenEndpointSource } from "./auth-plan.ts";
 import type { OAuthClient } from "./client-auth.ts";
 
 /** The identification of an OAuth 2.0 client in a token request. A public client has no secret. */
@@ -120,9 +121,10 @@ export async function postOAuthForm(
 ): Promise<JsonResponse> {
   const form = new URLSearchParams(parameters);
   const headers = new Headers({ accept: "application/json", "content-type": FORM_MEDIA_TYPE });
-  if (secret !== undefined && secretLocation === "header")
-    headers.set("authorization", `Basic ${encodeBase64(`${formEncode(id)}:${formEncode(secret)}`)}`);
-  else {
+  if (secret !== undefined && secretLocation === "header") {
+    const credentials = new TextEncoder().encode(`${formEncode(id)}:${formEncode(secret)}`);
+    headers.set("authorization", `Basic ${toBase64(credentials)}`);
+  } else {
     form.set("client_id", id);
     if (secret !== undefined) form.set("client_secret", secret);
   }

@@ -28,12 +28,9 @@ import {
 } from "../sqlite/schema-version.ts";
 import { TaskTables, type SqlAccess } from "../sqlite/task-tables.ts";
 import type { TaskTextIndexer } from "../task-text-indexer.ts";
-import { findNextDueTime, hasTasks } from "./due-work.ts";
-import type { SqlDatabase } from "../sqlite/sql-database.ts";
+import type { SqlDatabase, SqlStatements } from "../sqlite/sql-database.ts";
 import { DurableObjectDatabase } from "./durable-object-database.ts";
 import type { DurableObjectStorage } from "./durable-object-storage.ts";
-import { assertEventsFit, MAX_ROW_BYTES } from "./event-size-limit.ts";
-import { RecoveryAlarm } from "./recovery-alarm.ts";
 import type { ServerStore, TaskOverview } from "../server-store.ts";
 
 /** Options of `DurableObjectStore`. */
@@ -231,4 +228,102 @@ function migrateDurableObjectSchema(db: SqlDatabase): void {
   db.prepare("INSERT OR REPLACE INTO colloquy_schema_version (id, version) VALUES (1, ?)").run(
     SCHEMA_VERSION,
   );
+}
+
+/**
+ * Maximum size of a row with several events, and of one event, in bytes of JSON. Cloudflare limits a row to 2 MB, and the
+ * other columns of a row need some bytes.
+ */
+const MAX_ROW_BYTES = 1_900_000;
+
+/** Throws `RESOURCE_EXHAUSTED` if an event is too large for a row. */
+function assertEventsFit(events: readonly LogEvent[]): void {
+  for (const { jsonText } of events) {
+    // A character has at most three bytes.
+    if (jsonText.length * 3 <= MAX_ROW_BYTES) continue;
+    const bytes = Buffer.byteLength(jsonText);
+    if (bytes <= MAX_ROW_BYTES) continue;
+    throw new A2AError(
+      "RESOURCE_EXHAUSTED",
+      `An event has ${bytes} bytes of JSON, and a Durable Object stores at most ${MAX_ROW_BYTES} bytes per event; send several smaller chunks, or the URL of the file.`,
+    );
+  }
+}
+
+/**
+ * Returns the earliest time, in milliseconds since 1970, at which a turn or a push notification needs the object although
+ * no request arrives. The time 0 means now. Returns `undefined` without such work.
+ */
+function findNextDueTime(sql: SqlStatements): number | undefined {
+  const isWaiting = sql.get(
+    `SELECT 1 WHERE EXISTS (SELECT 1 FROM queued_turn) OR EXISTS (
+       SELECT 1 FROM push JOIN task ON task.key = push.task WHERE push.owing = 1 AND push.delivered < task.seq
+     )`,
+  );
+  if (isWaiting) return 0;
+  const wake = sql.get<{ time: number | null }>(
+    `SELECT min(coalesce(json_extract(turn.json, '$.wakeAt'), 0)) AS time
+     FROM task LEFT JOIN turn ON turn.task = task.key WHERE running = 1`,
+  );
+  return wake?.time ?? undefined;
+}
+
+function hasTasks(sql: SqlStatements): boolean {
+  return sql.get("SELECT 1 FROM task LIMIT 1") !== undefined;
+}
+
+/**
+ * The alarm of a Durable Object, which starts the object again after its process has died. Cloudflare stores the alarm
+ * together with the writes before the next `await`, so that no commit is without its alarm.
+ */
+class RecoveryAlarm {
+  readonly #storage: DurableObjectStorage;
+  readonly #now: () => number;
+  readonly #intervalMs: number;
+  /** Time of the stored alarm, in milliseconds since 1970. */
+  #time: number | undefined;
+
+  constructor(storage: DurableObjectStorage, now: () => number, intervalMs: number) {
+    this.#storage = storage;
+    this.#now = now;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** Reads the alarm that an earlier process has stored. */
+  async load(): Promise<void> {
+    this.#time = (await this.#storage.getAlarm()) ?? undefined;
+  }
+
+  /** Sets the alarm to one interval from now, unless it is earlier. Call the function before a write. */
+  setBeforeCommit(): void {
+    const latest = this.#now() + this.#intervalMs;
+    if (this.#time === undefined || this.#time > latest) this.#set(latest);
+  }
+
+  /** Sets the alarm again at the beginning of its handler, because Cloudflare has removed the alarm that runs. */
+  setForHandler(): void {
+    this.#set(this.#now() + this.#intervalMs);
+  }
+
+  /**
+   * Sets the alarm at the end of its handler. Work that is due at `dueTime` gets at least one interval, because the
+   * handler has just tried. Without work and without `otherTime`, removes the alarm.
+   */
+  setAfterHandler(dueTime: number | undefined, otherTime: number | undefined): void {
+    const next = Math.min(
+      dueTime === undefined ? Infinity : Math.max(dueTime, this.#now() + this.#intervalMs),
+      otherTime ?? Infinity,
+    );
+    if (next < Infinity) {
+      this.#set(next);
+      return;
+    }
+    this.#time = undefined;
+    void this.#storage.deleteAlarm();
+  }
+
+  #set(time: number): void {
+    this.#time = time;
+    void this.#storage.setAlarm(time);
+  }
 }

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { aliceTestTaskScope } from "../task-event-logs.fixture.ts";
-import { chooseListStatement } from "./postgres-task-overview.ts";
+import { chooseListStatement, PostgresStore } from "./postgres-store.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
-import { PostgresStore } from "./postgres-store.ts";
 import { explainTestStatement } from "./statement-plans.fixture.ts";
 import { LIST_OVERVIEW_OF_TEXT } from "./statements/overview.ts";
 import type { TaskOverviewQuery } from "../server-store.ts";

@@ -4,7 +4,6 @@ import { A2AError } from "../../protocol/index.ts";
 import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { StoreHealthMonitor, type UnhealthyStoreState } from "../store-health-monitor.ts";
 import { getTaskKey } from "../task-owner-scope-key.ts";
-import { commitTestWrite, rollback } from "./commit-test-write.ts";
 import { FileLossWatch } from "./file-loss-watch.ts";
 import {
   findStoreStateAfterError,
@@ -14,6 +13,7 @@ import {
 } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { TaskTables } from "./task-tables.ts";
+import type { DatabaseSync } from "node:sqlite";
 
 /**
  * Delays in milliseconds between the attempts to commit while another program has locked the file. A longer
@@ -306,4 +306,24 @@ export class SqliteConnection {
 
 function createTables({ db, pushSecretCipher: cipher }: OpenedSqliteFile): TaskTables {
   return new TaskTables(db, { cipher });
+}
+
+/** Commits one page without changing any data. Throws an error if the database cannot be written. */
+function commitTestWrite(db: DatabaseSync): void {
+  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+  try {
+    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${version}; COMMIT`);
+  } catch (error) {
+    rollback(db);
+    throw error;
+  }
+}
+
+/** Ends the transaction without changes. */
+export function rollback(db: DatabaseSync): void {
+  try {
+    db.exec("ROLLBACK");
+  } catch {
+    // SQLite has already ended the transaction, as it does when the disk is full.
+  }
 }

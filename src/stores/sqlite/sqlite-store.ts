@@ -16,14 +16,12 @@ import type {
 import type { PushStore } from "../../webhooks/index.ts";
 import type { TaskDeletionStore } from "../task-deletion-store.ts";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import type { LogEvent } from "../../protocol/index.ts";
-import { toUnavailableError } from "./sqlite-error-conversion.ts";
+import { type LogEvent, A2AError } from "../../protocol/index.ts";
+import { toUnavailableError, findStoreStateAfterError, isSqliteError } from "./sqlite-error-conversion.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
-import { createSqliteDeletionStore } from "./sqlite-deletion-store.ts";
 import type { TaskTextIndexer } from "../task-text-indexer.ts";
 import { backupOpenDatabase } from "./shared-file-operations.ts";
-import { GroupedPushWrites, runPushWrites } from "./grouped-push-writes.ts";
 import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { createSqlTextIndex } from "./task-text-index.ts";
@@ -34,6 +32,12 @@ import { findMessage, loadTask, readEvents } from "./task-reader.ts";
 import type { SqlAccess, TaskTables } from "./task-tables.ts";
 import { writeAppend } from "./task-writer.ts";
 import type { ServerStore, StoreFile, TaskOverview } from "../server-store.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { measureDatabaseSize, readPragma } from "./database-size.ts";
+import type { SqlDatabase } from "./sql-database.ts";
+import type { OpenedSqliteFile } from "./sqlite-file.ts";
+import { createSqlDeletionStore } from "./task-deletion.ts";
+import { COMMIT_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
 
 /** Options of `SqliteStore`. */
 export interface SqliteStoreOptions {
@@ -244,5 +248,160 @@ export class SqliteStore implements ServerStore {
       (tables) => findMessage(tables, scope, messageId),
       (found) => found !== undefined && this.#connection.isInDoubt(scope, found.taskId),
     );
+  }
+}
+
+/** A change of the webhooks that waits for the next commit. */
+interface PendingPushWrite {
+  readonly run: (tables: TaskTables) => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Collects changes of webhooks, so that many changes share one transaction and one sync of the disk. The
+ * changes are part of the next commit of the store. If the store has no commit in the current turn of the
+ * event loop, the changes are committed alone.
+ */
+class GroupedPushWrites {
+  readonly #commitGroup: () => Promise<unknown>;
+  #pending: PendingPushWrite[] = [];
+  #isFlushing = false;
+
+  /** `commitGroup` commits a group that takes all pending changes. */
+  constructor(commitGroup: () => Promise<unknown>) {
+    this.#commitGroup = commitGroup;
+  }
+
+  /** Resolves with the result of `run` once the change is durable. `run` may be called repeatedly. */
+  write<T>(run: (tables: TaskTables) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.push({ run, resolve: (result) => resolve(result as T), reject });
+      this.#scheduleFlush();
+    });
+  }
+
+  /** Removes all pending changes, so that the caller commits them. */
+  takeGroup(): readonly PendingPushWrite[] {
+    const writes = this.#pending;
+    this.#pending = [];
+    return writes;
+  }
+
+  /** Adds the changes of a group whose commit has failed. */
+  putBack(writes: readonly PendingPushWrite[]): void {
+    this.#pending = [...writes, ...this.#pending];
+    if (writes.length > 0) this.#scheduleFlush();
+  }
+
+  #scheduleFlush(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setImmediate(() => void this.#flush());
+  }
+
+  /** While a commit is in progress, further changes form the next group. */
+  async #flush(): Promise<void> {
+    while (this.#pending.length > 0) await this.#commitGroup().catch(() => {});
+    this.#isFlushing = false;
+  }
+}
+
+/**
+ * Runs changes within the current transaction, and returns the functions that report their outcomes after the commit. An
+ * error that concerns only one statement, such as a text that is too long for SQLite, rejects only its own change.
+ */
+function runPushWrites(tables: TaskTables, writes: readonly PendingPushWrite[]): (() => void)[] {
+  return writes.map(({ run, resolve, reject }) => {
+    try {
+      const result = run(tables);
+      return () => resolve(result);
+    } catch (error) {
+      if (!isSqliteError(error) || findStoreStateAfterError(error) !== undefined) throw error;
+      return () => reject(error);
+    }
+  });
+}
+
+const PAGES_PER_VACUUM_STATEMENT = 16;
+/** Share of free pages that the store keeps for new data, and the number of pages that it always keeps. */
+const KEPT_FREE_SHARE = 0.1;
+const MIN_KEPT_FREE_PAGES = 256;
+const AUTO_VACUUM_INCREMENTAL = 2;
+/** Interval in milliseconds between the attempts to empty the write-ahead log. */
+const CHECKPOINT_RETRY_INTERVAL_MS = 50;
+/** Maximum time in milliseconds to wait for another program, such as a backup of a large file. */
+const MAX_CHECKPOINT_WAIT_MS = 60_000;
+
+/**
+ * Creates the store of deletions. The transaction of a deletion is not synced. After a power failure, deleted data may
+ * exist again, until the next sweep deletes the data. `flushDeletions` makes deletions durable.
+ */
+function createSqliteDeletionStore(connection: SqliteConnection): TaskDeletionStore {
+  const transact = <T>(work: (tables: TaskTables) => T): Promise<T> =>
+    connection.retryWhileLocked(() => connection.executeTransaction(work));
+  return {
+    ...createSqlDeletionStore({
+      read: (query) => connection.readThenAwaitDurability(query),
+      write: transact,
+      remove: (work, overwrite = false) =>
+        connection.retryWhileLocked(() => {
+          const { db } = connection.requireWritable();
+          if (overwrite) db.exec("PRAGMA secure_delete = ON");
+          // While the server commits events, these commits run the checkpoints, so that a deletion does not take longer.
+          db.exec(`PRAGMA wal_autocheckpoint = ${3 * COMMIT_CHECKPOINT_PAGES}`);
+          try {
+            return connection.executeTransaction(work);
+          } finally {
+            db.exec(`PRAGMA wal_autocheckpoint = ${COMMIT_CHECKPOINT_PAGES}`);
+            if (overwrite) db.exec("PRAGMA secure_delete = FAST");
+          }
+        }),
+    }),
+    measureSize: async () => measureDatabaseSize(connection.requireOpen().db),
+    returnFreeSpace: (options) => transact(({ db }) => returnFreeSpace(db, options)),
+    flushDeletions: async () => {
+      const file = connection.requireFile();
+      await connection.syncCommitsToDisk(file);
+      // The checkpoint removes the deleted content from the write-ahead log.
+      await checkpointOnceUnread(file);
+    },
+  };
+}
+
+/**
+ * Removes free pages from the file. Returns true if more pages can be removed. Call `returnFreeSpace` only
+ * within a transaction.
+ */
+function returnFreeSpace(
+  db: SqlDatabase,
+  { budgetMs, all }: { readonly budgetMs: number; readonly all: boolean },
+): boolean {
+  // An application can have created the file with its own tables.
+  if (readPragma(db, "auto_vacuum") !== AUTO_VACUUM_INCREMENTAL) return false;
+  const pages = readPragma(db, "page_count");
+  const kept = all ? 0 : Math.max(MIN_KEPT_FREE_PAGES, Math.floor(pages * KEPT_FREE_SHARE));
+  const deadline = performance.now() + budgetMs;
+  for (;;) {
+    const surplus = readPragma(db, "freelist_count") - kept;
+    if (surplus <= 0) return false;
+    if (performance.now() >= deadline) return true;
+    db.exec(`PRAGMA incremental_vacuum(${Math.min(surplus, PAGES_PER_VACUUM_STATEMENT)})`);
+  }
+}
+
+/**
+ * Empties the write-ahead log. While another program reads the file, SQLite keeps the log. Rejects with
+ * `UNAVAILABLE` if the other program does not stop in time.
+ */
+async function checkpointOnceUnread(file: Pick<OpenedSqliteFile, "checkpointEntireWal">): Promise<void> {
+  const deadline = performance.now() + MAX_CHECKPOINT_WAIT_MS;
+  while (!file.checkpointEntireWal()) {
+    if (performance.now() >= deadline) {
+      const text =
+        "The tasks are deleted, but their content remains in the write-ahead log while another program reads the file; stop that program and repeat the erasure.";
+      throw new A2AError("UNAVAILABLE", text);
+    }
+    await pause(CHECKPOINT_RETRY_INTERVAL_MS);
   }
 }

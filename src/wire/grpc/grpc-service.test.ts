@@ -12,10 +12,12 @@ describe("a message of 0.3", () => {
   it("is interchangeable with the official SDK in both directions", () => {
     const { response } = GRPC_SERVICE_V0_3.methods.SendStreamingMessage!;
     const { responseDeserialize: read, responseSerialize: write } = A2AService.sendStreamingMessage;
+    // The official SDK converts `null` to 0.
+    const preservedEvents = eventArbitrary.filter(
+      (event) => isPreservedByOfficialSdk(event) && !JSON.stringify(event).includes("null"),
+    );
     fc.assert(
-      fc.property(eventArbitrary, (event) => {
-        // The official SDK converts `null` to 0.
-        fc.pre(isPreservedByOfficialSdk(event) && !JSON.stringify(event).includes("null"));
+      fc.property(preservedEvents, (event) => {
         const json = proto.toProtoResponseMessage("SendStreamingMessage", event);
         const ours = Buffer.from(response.encode(json));
         const theirs = response.decode(write(read(ours)));

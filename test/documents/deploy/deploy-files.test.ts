@@ -69,7 +69,7 @@ describe("the variables of the files", () => {
 
   it.each([...names])("%s is read by the program", (name) => {
     const sources = [
-      "src/stores/postgres/create-postgres-push-cipher.ts", // COLLOQUY_PUSH_SECRET_KEYS
+      "src/stores/postgres/postgres-store.ts", // COLLOQUY_PUSH_SECRET_KEYS
       "docs/how-to/postgres.md", // `pg` reads PGPASSWORD
     ].map(readRepositoryFile);
     const flags = commands.flatMap(({ args }) => args).join(" ");
