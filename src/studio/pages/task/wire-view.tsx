@@ -49,7 +49,10 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
         <time>{formatClock(call.startMs ?? Number.NaN)}</time>
         <AgentText text={title} />
         {request !== undefined && (
-          <AgentText class="soft" text={`${request.line.binding} ${request.line.protocol_version ?? ""}`} />
+          <AgentText
+            class="soft"
+            text={`${request.line.binding} ${request.line.protocol_version ?? ""}, seen by the ${call.vantage ?? "record"}`}
+          />
         )}
         <span class="badge" data-tone={call.hasFailed ? "bad" : call.wasInterrupted ? "warn" : "idle"}>
           {response === undefined ? "no response" : toSingleLine(String(response.line.status ?? "failed"))}
