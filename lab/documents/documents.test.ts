@@ -86,7 +86,9 @@ declare module "@langchain/langgraph" {
       node: (state: Root<F>["State"], config: { writer?: (value: unknown) => void }) => Partial<Root<F>["State"]>,
     ): this;
     addEdge(from: string, to: string): this;
-    compile(options: { checkpointer: MemorySaver }): import("colloquy/langgraph").CompiledLangGraph<Root<F>["State"]>;
+    compile(options: { checkpointer: MemorySaver }): Parameters<
+      typeof import("colloquy/langgraph").fromLangGraph<Root<F>["State"]>
+    >[0];
   }
 }
 declare module "@openai/agents" {
@@ -107,7 +109,7 @@ declare module "@anthropic-ai/claude-agent-sdk" {
 declare module "@mastra/core" {
   export class Mastra {
     constructor(options: object);
-    getAgent(name: string): import("colloquy/mastra").MastraAgent;
+    getAgent(name: string): Parameters<typeof import("colloquy/mastra").fromMastra>[0];
   }
 }
 declare module "@mastra/core/agent" {
