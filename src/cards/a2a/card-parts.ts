@@ -142,7 +142,7 @@ export function encodeCardRelayAndTraceMetadata({
   return omitUndefined({
     [RUN_ID_METADATA_KEY]: runId,
     [RELAY_TO_REQUESTER_METADATA_KEY]: relay === "none" ? undefined : relay,
-    [PROBLEM_FORWARDS_METADATA_KEY]: hops,
+    [PROBLEM_FORWARDS_METADATA_KEY]: hops === 1 ? undefined : hops,
     [TRACEPARENT_METADATA_KEY]: traceparent,
   });
 }

@@ -220,7 +220,7 @@ class CardDelivery {
       contextId,
       extensions: [MESSAGE_CARD_EXTENSION_URI],
       metadata: encodeCardRelayAndTraceMetadata({
-        runId: journal.experimentRunId || runId,
+        ...(card.metadata.run_id === undefined && { runId: journal.experimentRunId || runId }),
         relay,
         hops: hops + 1,
         traceparent,

@@ -1,6 +1,9 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createScriptedRecording } from "../../../cards/recording/recording.fixture.ts";
+import {
+  createChangedRecording,
+  createScriptedRecording,
+} from "../../../cards/recording/recording.fixture.ts";
 import {
   type ScriptedSample,
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
@@ -274,6 +277,20 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       .click();
     await expect.poll(() => open.page.locator("#card h2").innerText()).toBe("Card 1");
     await open.page.close();
+  });
+
+  it("shows the prompt and the reply that decided a wrong problem after two clicks", async () => {
+    const recording = createChangedRecording((line) => {
+      const prompt = { messages: [{ role: "user", text: "Divide the profit" }] };
+      return line.kind === "model" ? { ...line, prompt, reply: `I say ${line.message_id}` } : line;
+    });
+    const file = await writePageToDisk(renderHtmlReport(recording));
+    const { page } = await openPageRecordingRequestsAndErrors(browser, file);
+    await page.locator("#samples .wrong").first().click();
+    await page.locator(".sequence .message").nth(1).click();
+    const call = page.locator("#card details.raw").filter({ hasText: "Call of" });
+    expect(await call.innerText()).toMatch(/user: Divide the profit\s+reply: I say gsm8k_2\./);
+    await page.close();
   });
 
   it("does not execute text of agents", async () => {
