@@ -41,302 +41,197 @@ export function decodeTrafficLines(text: string): TrafficLine[] {
   });
 }
 
-/** Returns whether a member of a line has a valid value. */
-type MemberCheck = (value: unknown) => boolean;
+/** Returns whether a member of a line has a valid value, and describes the valid values for error messages. */
+type MemberCheck = readonly [check: (value: unknown) => boolean, expected: string];
 
-interface MemberRule {
-  readonly isRequired: boolean;
-  readonly check: MemberCheck;
-  /** Description of the valid values for error messages, such as `a string`. */
-  readonly expected: string;
-}
-
-/** Rules for the members of one kind of line. Compilation fails if a member has no rule. */
-type LineRules<Line> = { readonly [Member in Exclude<keyof Line, "v" | "kind">]-?: MemberRule };
-
-const isString: MemberCheck = (value) => typeof value === "string";
-const isBoolean: MemberCheck = (value) => typeof value === "boolean";
-const isNumber: MemberCheck = (value) => typeof value === "number" && Number.isFinite(value);
-const isCount: MemberCheck = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isString = (value: unknown): boolean => typeof value === "string";
+const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
+const matches = (pattern: RegExp) => (value: unknown) => typeof value === "string" && pattern.test(value);
+const isListOf = (check: MemberCheck[0]) => (value: unknown) => Array.isArray(value) && value.every(check);
+const isRecordOf = (check: MemberCheck[0]) => (value: unknown) =>
+  isObject(value) && Object.values(value).every(check);
 /** ISO 8601 in UTC, as in docs/extensions/traffic-record-v1.schema.json. */
 const TIME_PATTERN =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/;
-const isTime: MemberCheck = (value) => typeof value === "string" && TIME_PATTERN.test(value);
-const isCurrency: MemberCheck = (value) => typeof value === "string" && /^[A-Z]{3}$/.test(value);
-const isStringRecord: MemberCheck = (value) => isObject(value) && Object.values(value).every(isString);
-const isParentTask: MemberCheck = (value) =>
-  isObject(value) && isString(value["task_id"]) && (value["agent"] === undefined || isString(value["agent"]));
-const isStringList: MemberCheck = (value) => Array.isArray(value) && value.every(isString);
-const isAttemptList: MemberCheck = (value) =>
-  Array.isArray(value) &&
-  value.every(
-    (attempt) =>
-      isObject(attempt) &&
-      isString(attempt["error"]) &&
-      (attempt["wait_ms"] === undefined || isNumber(attempt["wait_ms"])),
+
+/** Checks of members by name. */
+const CHECKS = {
+  string: [isString, "a string"],
+  strings: [isListOf(isString), "a list of strings"],
+  stringsByName: [isRecordOf(isString), "an object with strings"],
+  number: [isNumber, "a number"],
+  numbersByName: [isRecordOf(isNumber), "an object with numbers"],
+  count: [(value) => Number.isSafeInteger(value) && (value as number) >= 0, "a non-negative integer"],
+  boolean: [(value) => typeof value === "boolean", "a boolean"],
+  false: [(value) => value === false, "false"],
+  object: [isObject, "an object"],
+  json: [() => true, "a JSON value"],
+  time: [matches(TIME_PATTERN), "a time such as 2026-11-23T10:30:00.000Z"],
+  status: [(value) => isNumber(value) || isString(value), "a number or a string"],
+  runId: [matches(/^[\w.:-]{1,128}$/), "1 to 128 letters, digits, or _ . : -"],
+  currency: [matches(/^[A-Z]{3}$/), "a currency code such as USD"],
+  parent: [
+    (value) =>
+      isObject(value) &&
+      isString(value["task_id"]) &&
+      (value["agent"] === undefined || isString(value["agent"])),
+    "an object with task_id",
+  ],
+  attempts: [
+    isListOf(
+      (attempt) =>
+        isObject(attempt) &&
+        isString(attempt["error"]) &&
+        (attempt["wait_ms"] === undefined || isNumber(attempt["wait_ms"])),
+    ),
+    "a list of failed attempts",
+  ],
+} as const satisfies Readonly<Record<string, MemberCheck>>;
+
+type LineKind = TrafficLine["kind"];
+
+/** The words of a text, separated by spaces. */
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
+
+/** The name of a member in a word such as `call:string`, `status?:status`, or `reason=cut|stalled`. */
+type NameOf<Word extends string> = Word extends `${infer Name}?${":" | "="}${string}`
+  ? Name
+  : Word extends `${infer Name}${":" | "="}${string}`
+    ? Name
+    : never;
+
+type CheckOf<Word extends string> = Word extends `${string}:${infer Check}` ? Check : never;
+
+/** `unknown` if the words name exactly the members of a line and existing checks, and otherwise the difference. */
+type ExactMembers<Kind extends LineKind, Word extends string> = [
+  | Exclude<keyof Extract<TrafficLine, { kind: Kind }>, NameOf<Word> | "kind" | "v">
+  | Exclude<NameOf<Word>, keyof Extract<TrafficLine, { kind: Kind }>>
+  | Exclude<CheckOf<Word>, keyof typeof CHECKS>,
+] extends [never]
+  ? unknown
+  : { missing: Exclude<keyof Extract<TrafficLine, { kind: Kind }>, NameOf<Word> | "kind" | "v"> };
+
+interface MemberRule {
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly check: MemberCheck[0];
+  readonly expected: string;
+}
+
+/**
+ * Reads the rules of all kinds of lines. A word contains the name of a member, `?` if the member is optional, and the
+ * name of its check after `:` or its values after `=`. A later word of the same member replaces an earlier one. The
+ * compiler rejects words that do not name exactly the members of a line.
+ */
+function defineLines<const Table extends Readonly<Record<LineKind, readonly string[]>>>(
+  table: Table & { readonly [Kind in LineKind]: ExactMembers<Kind, Words<Table[Kind][number]>> },
+): ReadonlyMap<unknown, readonly MemberRule[]> {
+  return new Map(
+    Object.entries<readonly string[]>(table).map(([kind, texts]) => {
+      const words = texts.flatMap((text) => text.split(" "));
+      return [kind, [...new Map(words.map(parseRule).map((rule) => [rule.name, rule])).values()]];
+    }),
   );
+}
 
-const required = (check: MemberCheck, expected: string): MemberRule => ({
-  isRequired: true,
-  check,
-  expected,
+function parseRule(word: string): MemberRule {
+  const [, name = "", optional, separator, text = ""] = /^(\w+)(\??)([:=])(.+)$/.exec(word) ?? [];
+  const values = text.split("|");
+  const [check, expected]: MemberCheck =
+    separator === ":"
+      ? CHECKS[text as keyof typeof CHECKS]
+      : [(value) => values.includes(value as string), formatAlternatives(values)];
+  return { name, isRequired: optional === "", check, expected };
+}
+
+function formatAlternatives(values: readonly string[]): string {
+  if (values.length < 3) return values.join(" or ");
+  return `${values.slice(0, -1).join(", ")}, or ${values.at(-1)}`;
+}
+
+const BASE = "writer:string seq:count at:time mono_ms:number traceparent?:string";
+const IDS = "agent?:string task_id?:string context_id?:string message_id?:string";
+const RUN_IDS = "run_id?:runId sample_id?:string";
+
+const RULES_BY_KIND = defineLines({
+  writer: [BASE, "vantage=server|client|tap name:string code:string bodies:boolean"],
+  agent: [BASE, "agent:string url:string card:object changes?:strings"],
+  request: [
+    BASE,
+    IDS,
+    "call:string from?:string from_address?:string to:string binding=JSONRPC|HTTP+JSON|GRPC|MCP|HTTP",
+    "protocol_version?:string vantage?=client operation:string url?:string headers?:stringsByName body?:json",
+    "body_bytes?:count parent?:parent after?:count reference_task_ids?:strings",
+  ],
+  response: [
+    BASE,
+    IDS,
+    "call:string status?:status headers?:stringsByName body?:json body_bytes?:count duration_ms:number",
+    "is_stream?:boolean state?:string error?:string",
+  ],
+  frame: [
+    BASE,
+    IDS,
+    "call:string index:count event_id?:string log_seq?:count previous_log_seq?:count event?:object text?:string",
+    "bytes:count",
+  ],
+  "stream-end": [BASE, IDS, "call:string reason=completed|cut|stalled|canceled frames:count error?:string"],
+  event: [BASE, IDS, "task_id:string log_seq:count time_known?:false event?:object bytes?:count"],
+  turn: [
+    BASE,
+    IDS,
+    "task_id:string phase=begin|end attempt?:count error?:string stack?:string parent?:parent",
+  ],
+  model: [
+    BASE,
+    IDS,
+    RUN_IDS,
+    "call:string provider?:string model:string prompt?:json reply?:json attempts?:attempts finish_reason?:string",
+    "input_tokens?:count cached_input_tokens?:count output_tokens?:count reasoning_output_tokens?:count",
+    "tokens_estimated?:boolean turn?:count wait_ms?:number injected_faults?:strings price?:number",
+    "currency?:currency duration_ms:number error?:string",
+  ],
+  tool: [
+    BASE,
+    IDS,
+    "call:string tool:string server?:string arguments?:json result?:json duration_ms:number error?:string",
+  ],
+  span: [
+    BASE,
+    IDS,
+    "name:string trace_id:string span_id:string parent_span_id?:string service?:string start_ms:number",
+    "end_ms:number attributes?:object",
+  ],
+  push: [
+    BASE,
+    IDS,
+    "task_id:string config_id:string log_seq?:count outcome=delivered|failed|dead reason?:string",
+  ],
+  fault: [
+    BASE,
+    IDS,
+    "call?:string fault=cut|delay|reject|drop|duplicate|slow|kill index?:count detail?:string",
+  ],
+  run: [
+    BASE,
+    "run_id:runId dataset:string split?:string sample_ids:strings method:string mode?:string context?:string",
+    "model:stringsByName limits?:object options?:object rule:string code:string data_sha256?:string seed?:number",
+    "evidence=live-model|recorded-model|oracle|simulated|heuristic servers?:stringsByName",
+    "prompts_sha256?:string",
+  ],
+  card: [BASE, IDS, RUN_IDS, "card:object"],
+  score: [
+    BASE,
+    "run_id:runId sample_id:string predicted?:string gold:string correct:boolean rule:string outcome?:string",
+    "turns?:count measures?:numbersByName error?:string",
+  ],
+  skip: [BASE, "run_id:runId sample_id:string error:string"],
+  end: [
+    BASE,
+    "run_id:runId status=completed|interrupted|failed cards:count samples:count recorder?=degraded",
+  ],
+  loss: [BASE, "lines:count reason:string"],
 });
-const optional = (check: MemberCheck, expected: string): MemberRule => ({
-  isRequired: false,
-  check,
-  expected,
-});
-const isOneOf =
-  (...values: readonly string[]): MemberCheck =>
-  (value) =>
-    values.includes(value as string);
-
-const STRING = required(isString, "a string");
-const COUNT = required(isCount, "a non-negative integer");
-const NUMBER = required(isNumber, "a number");
-const BOOLEAN = required(isBoolean, "a boolean");
-const OPTIONAL_STRING = optional(isString, "a string");
-const OPTIONAL_COUNT = optional(isCount, "a non-negative integer");
-const OPTIONAL_NUMBER = optional(isNumber, "a number");
-const OPTIONAL_OBJECT = optional(isObject, "an object");
-const ANY_JSON = optional(() => true, "a JSON value");
-const OPTIONAL_HEADERS = optional(isStringRecord, "an object with strings");
-const OPTIONAL_STATUS = optional((value) => isNumber(value) || isString(value), "a number or a string");
-const OPTIONAL_PARENT = optional(isParentTask, "an object with task_id");
-
-const BASE = {
-  writer: STRING,
-  seq: COUNT,
-  at: required(isTime, "a time such as 2026-11-23T10:30:00.000Z"),
-  mono_ms: NUMBER,
-  traceparent: OPTIONAL_STRING,
-};
-const isRunId: MemberCheck = (value) => typeof value === "string" && /^[\w.:-]{1,128}$/.test(value);
-const RUN_ID = required(isRunId, "1 to 128 letters, digits, or _ . : -");
-const RUN_IDS = {
-  run_id: optional(isRunId, "1 to 128 letters, digits, or _ . : -"),
-  sample_id: OPTIONAL_STRING,
-};
-const OPTIONAL_NUMBERS = optional(
-  (value) => isObject(value) && Object.values(value).every(isNumber),
-  "an object with numbers",
-);
-const IDS = {
-  agent: OPTIONAL_STRING,
-  task_id: OPTIONAL_STRING,
-  context_id: OPTIONAL_STRING,
-  message_id: OPTIONAL_STRING,
-};
-
-const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<TrafficLine, { kind: Kind }>> } = {
-  writer: {
-    ...BASE,
-    vantage: required(isOneOf("server", "client", "tap"), "server, client, or tap"),
-    name: STRING,
-    code: STRING,
-    bodies: BOOLEAN,
-  },
-  agent: {
-    ...BASE,
-    agent: STRING,
-    url: STRING,
-    card: required(isObject, "an object"),
-    changes: optional(isStringList, "a list of strings"),
-  },
-  request: {
-    ...BASE,
-    ...IDS,
-    call: STRING,
-    from: OPTIONAL_STRING,
-    from_address: OPTIONAL_STRING,
-    to: STRING,
-    binding: required(isOneOf("JSONRPC", "HTTP+JSON", "GRPC", "MCP", "HTTP"), "the name of a binding"),
-    protocol_version: OPTIONAL_STRING,
-    vantage: optional(isOneOf("client"), "client"),
-    operation: STRING,
-    url: OPTIONAL_STRING,
-    headers: OPTIONAL_HEADERS,
-    body: ANY_JSON,
-    body_bytes: OPTIONAL_COUNT,
-    parent: OPTIONAL_PARENT,
-    after: OPTIONAL_COUNT,
-    reference_task_ids: optional(isStringList, "a list of strings"),
-  },
-  response: {
-    ...BASE,
-    ...IDS,
-    call: STRING,
-    status: OPTIONAL_STATUS,
-    headers: OPTIONAL_HEADERS,
-    body: ANY_JSON,
-    body_bytes: OPTIONAL_COUNT,
-    duration_ms: NUMBER,
-    is_stream: optional(isBoolean, "a boolean"),
-    state: OPTIONAL_STRING,
-    error: OPTIONAL_STRING,
-  },
-  frame: {
-    ...BASE,
-    ...IDS,
-    call: STRING,
-    index: COUNT,
-    event_id: OPTIONAL_STRING,
-    log_seq: OPTIONAL_COUNT,
-    previous_log_seq: OPTIONAL_COUNT,
-    event: OPTIONAL_OBJECT,
-    text: OPTIONAL_STRING,
-    bytes: COUNT,
-  },
-  "stream-end": {
-    ...BASE,
-    ...IDS,
-    call: STRING,
-    reason: required(
-      isOneOf("completed", "cut", "stalled", "canceled"),
-      "completed, cut, stalled, or canceled",
-    ),
-    frames: COUNT,
-    error: OPTIONAL_STRING,
-  },
-  event: {
-    ...BASE,
-    ...IDS,
-    task_id: STRING,
-    log_seq: COUNT,
-    time_known: optional((value) => value === false, "false"),
-    event: OPTIONAL_OBJECT,
-    bytes: OPTIONAL_COUNT,
-  },
-  turn: {
-    ...BASE,
-    ...IDS,
-    task_id: STRING,
-    phase: required(isOneOf("begin", "end"), "begin or end"),
-    attempt: OPTIONAL_COUNT,
-    error: OPTIONAL_STRING,
-    stack: OPTIONAL_STRING,
-    parent: OPTIONAL_PARENT,
-  },
-  model: {
-    ...BASE,
-    ...IDS,
-    ...RUN_IDS,
-    call: STRING,
-    provider: OPTIONAL_STRING,
-    model: STRING,
-    prompt: ANY_JSON,
-    reply: ANY_JSON,
-    attempts: optional(isAttemptList, "a list of failed attempts"),
-    finish_reason: OPTIONAL_STRING,
-    input_tokens: OPTIONAL_COUNT,
-    cached_input_tokens: OPTIONAL_COUNT,
-    output_tokens: OPTIONAL_COUNT,
-    reasoning_output_tokens: OPTIONAL_COUNT,
-    tokens_estimated: optional(isBoolean, "a boolean"),
-    turn: OPTIONAL_COUNT,
-    wait_ms: OPTIONAL_NUMBER,
-    injected_faults: optional(isStringList, "a list of texts"),
-    price: OPTIONAL_NUMBER,
-    currency: optional(isCurrency, "a currency code such as USD"),
-    duration_ms: NUMBER,
-    error: OPTIONAL_STRING,
-  },
-  tool: {
-    ...BASE,
-    ...IDS,
-    call: STRING,
-    tool: STRING,
-    server: OPTIONAL_STRING,
-    arguments: ANY_JSON,
-    result: ANY_JSON,
-    duration_ms: NUMBER,
-    error: OPTIONAL_STRING,
-  },
-  span: {
-    ...BASE,
-    ...IDS,
-    name: STRING,
-    trace_id: STRING,
-    span_id: STRING,
-    parent_span_id: OPTIONAL_STRING,
-    service: OPTIONAL_STRING,
-    start_ms: NUMBER,
-    end_ms: NUMBER,
-    attributes: OPTIONAL_OBJECT,
-  },
-  push: {
-    ...BASE,
-    ...IDS,
-    task_id: STRING,
-    config_id: STRING,
-    log_seq: OPTIONAL_COUNT,
-    outcome: required(isOneOf("delivered", "failed", "dead"), "delivered, failed, or dead"),
-    reason: OPTIONAL_STRING,
-  },
-  fault: {
-    ...BASE,
-    ...IDS,
-    call: OPTIONAL_STRING,
-    fault: required(
-      isOneOf("cut", "delay", "reject", "drop", "duplicate", "slow", "kill"),
-      "the name of a fault",
-    ),
-    index: OPTIONAL_COUNT,
-    detail: OPTIONAL_STRING,
-  },
-  run: {
-    ...BASE,
-    run_id: RUN_ID,
-    dataset: STRING,
-    split: OPTIONAL_STRING,
-    sample_ids: required(isStringList, "a list of strings"),
-    method: STRING,
-    mode: OPTIONAL_STRING,
-    context: OPTIONAL_STRING,
-    model: required(isStringRecord, "an object with strings"),
-    limits: OPTIONAL_OBJECT,
-    options: OPTIONAL_OBJECT,
-    evidence: required(
-      isOneOf("live-model", "recorded-model", "oracle", "simulated", "heuristic"),
-      "the name of a kind of evidence",
-    ),
-    rule: STRING,
-    code: STRING,
-    data_sha256: OPTIONAL_STRING,
-    seed: OPTIONAL_NUMBER,
-    servers: OPTIONAL_HEADERS,
-    prompts_sha256: OPTIONAL_STRING,
-  },
-  card: { ...BASE, ...IDS, ...RUN_IDS, card: required(isObject, "an object") },
-  score: {
-    ...BASE,
-    run_id: RUN_ID,
-    sample_id: STRING,
-    predicted: OPTIONAL_STRING,
-    gold: STRING,
-    correct: BOOLEAN,
-    rule: STRING,
-    outcome: OPTIONAL_STRING,
-    turns: OPTIONAL_COUNT,
-    measures: OPTIONAL_NUMBERS,
-    error: OPTIONAL_STRING,
-  },
-  skip: { ...BASE, run_id: RUN_ID, sample_id: STRING, error: STRING },
-  end: {
-    ...BASE,
-    run_id: RUN_ID,
-    status: required(isOneOf("completed", "interrupted", "failed"), "completed, interrupted, or failed"),
-    cards: COUNT,
-    samples: COUNT,
-    recorder: optional(isOneOf("degraded"), "degraded"),
-  },
-  loss: { ...BASE, lines: COUNT, reason: STRING },
-};
-
-/** The rules of each kind as lists, because a loop over a list is faster than over an object. */
-const RULES_BY_KIND: ReadonlyMap<unknown, readonly (readonly [string, MemberRule])[]> = new Map(
-  Object.entries(RULES).map(([kind, rules]) => [kind, Object.entries<MemberRule>(rules)]),
-);
 
 /** Returns whether `kind` is a kind of traffic line. */
 function isTrafficLineKind(kind: unknown): kind is TrafficLine["kind"] {
@@ -351,9 +246,9 @@ function findTrafficLineViolation(
   kind: TrafficLine["kind"],
   line: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  for (const [member, { isRequired, check, expected }] of RULES_BY_KIND.get(kind) ?? []) {
-    const value = line[member];
-    if (value === undefined ? isRequired : !check(value)) return `${member} is not ${expected}`;
+  for (const { name, isRequired, check, expected } of RULES_BY_KIND.get(kind) ?? []) {
+    const value = line[name];
+    if (value === undefined ? isRequired : !check(value)) return `${name} is not ${expected}`;
   }
   return undefined;
 }
