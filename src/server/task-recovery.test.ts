@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Agent, LogAppend } from "../engine/index.ts";
 import { MemoryStore } from "../stores/index.ts";
@@ -107,13 +108,15 @@ describe("a task whose store fails for longer than the retries", () => {
   });
 
   it("is settled once the store answers again, for its streams, its readers, and a resent message [E17]", async () => {
-    const openStreams = [
-      callJsonRpc("SubscribeToTask", { id: taskId }).then((response) => response.text()),
-      callRest("POST", `/tasks/${taskId}:subscribe`).then((response) => response.text()),
-      readGrpcTestStream(grpc.openStream("SubscribeToTask", { id: taskId })).then((read) =>
-        JSON.stringify(read),
-      ),
-    ];
+    const grpcStream = grpc.openStream("SubscribeToTask", { id: taskId });
+    const grpcRead = readGrpcTestStream(grpcStream);
+    // A stream that begins after the task has ended would be refused.
+    const [jsonRpc, rest] = await Promise.all([
+      callJsonRpc("SubscribeToTask", { id: taskId }),
+      callRest("POST", `/tasks/${taskId}:subscribe`),
+      once(grpcStream, "metadata"),
+    ]);
+    const openStreams = [jsonRpc.text(), rest.text(), grpcRead.then((read) => JSON.stringify(read))];
     store.isDown = false;
     for (const text of await Promise.all(openStreams)) expect(text).toMatch(/TASK_STATE_FAILED/);
     const failed = { id: taskId, status: { state: "TASK_STATE_FAILED" } };

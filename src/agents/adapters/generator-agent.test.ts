@@ -36,6 +36,17 @@ function waitForImmediate(): Promise<void> {
 
 const createTextParts = (value: string) => [{ text: value }];
 
+it("passes a turn that is an ordinary object, also if its run is frozen", async () => {
+  const texts: string[] = [];
+  const generate: AgentGenerator = async function* (turn) {
+    const toText: unknown = Reflect.get(turn, "toString");
+    texts.push(typeof toText, turn.text, typeof turn.once, String("text" in turn));
+    yield "done";
+  };
+  await collectAgentEvents(generate, Object.freeze(createFakeRun("hi")));
+  expect(texts).toEqual(["function", "hi", "function", "true"]);
+});
+
 describe("a turn without an answer", () => {
   /** Returns the warnings of the turns, which run at the same time. */
   async function collectWarnings(...generators: AgentGenerator[]): Promise<string[]> {

@@ -96,7 +96,7 @@ export function agent(
     describe: () => completeCard,
     execute: (run) =>
       convertUnacceptedDataPartsToText(
-        new AgentEventIterator(run, work(new Proxy(run, TURN_HANDLER) as Turn), artifacts),
+        new AgentEventIterator(run, work(new Proxy({ run }, TURN_HANDLER) as unknown as Turn), artifacts),
         run,
       ),
   };
@@ -155,14 +155,17 @@ const TURN_MEMBERS: Readonly<Record<Exclude<keyof Turn, keyof Run> | "signal", (
   signal: (run) => registerRunOfSignal(run.signal, run),
 };
 
-/** Reads a member on access, because the run creates some values, such as a copy of the task, on access. */
-const TURN_HANDLER: ProxyHandler<Run> = {
-  get(run, name) {
-    const read = Reflect.get(TURN_MEMBERS, name) as ((run: Run) => unknown) | undefined;
-    if (read) return read(run);
+/**
+ * Reads a member on access, because the run creates some values, such as a copy of the task, on access. The target is not
+ * the run itself, because a proxy may not bind the functions of a frozen target.
+ */
+const TURN_HANDLER: ProxyHandler<{ readonly run: Run }> = {
+  get({ run }, name) {
+    if (Object.hasOwn(TURN_MEMBERS, name)) return TURN_MEMBERS[name as keyof typeof TURN_MEMBERS](run);
     const value: unknown = Reflect.get(run, name, run);
     return typeof value === "function" ? (value.bind(run) as unknown) : value;
   },
+  has: ({ run }, name) => Object.hasOwn(TURN_MEMBERS, name) || Reflect.has(run, name),
 };
 
 /**

@@ -19,7 +19,7 @@ describe("Markdown of a stranger", () => {
     expect(convertMarkdown("```unknown\n<b>\n```")).toBe("<pre><code>&lt;b&gt;\n</code></pre>\n");
   });
 
-  it("leaves code without colors if its words are too long, or all code is [SEC-86]", () => {
+  it("leaves code without colors if its words are too long, or all code is", () => {
     const toBlock = (code: string): string => `\`\`\`ts\n${code}\n\`\`\`\n\n`;
     expect(convertMarkdown(toBlock(`1;${"a".repeat(100)}`))).not.toContain("hljs");
     expect(convertMarkdown(toBlock("1;".repeat(4_000)).repeat(2))?.match(/hljs/g)).toHaveLength(4_000);
