@@ -38,7 +38,7 @@ function renderMembersTable(file: string, name: string): string {
   const head = [`### ${name}`, replaceLinkTagsWithCode(declared.comment)]
     .filter((text) => text !== "")
     .join("\n\n");
-  return `${head}\n\n| | type | |\n|---|---|---|\n${rows.join("\n")}`;
+  return `${head}\n\n| name | type | description |\n|---|---|---|\n${rows.join("\n")}`;
 }
 
 function renderFunctionsTable(file: string, names: readonly string[]): string {

@@ -31,6 +31,7 @@ export interface A2AClient {
    * extended card.
    */
   readonly card: AgentCard;
+  /** URL from which the client fetched the agent card. */
   readonly cardUrl: string;
   /** The agent interface that this client calls, with its protocol version. */
   readonly agentInterface: AgentInterface;
@@ -56,6 +57,7 @@ export interface A2AClient {
    * not support streaming, the result is the only event.
    */
   stream(input: MessageInput, options?: SendOptions): AsyncIterable<StreamResponse>;
+  /** Operations on existing tasks. */
   readonly tasks: ClientTasks;
   /**
    * Fetches the extended card, which the agent shows only to authenticated callers. The extended card
@@ -71,6 +73,7 @@ export interface A2AClient {
 
 /** Task operations of one remote agent. */
 export interface ClientTasks {
+  /** Returns the current task, with at most `historyLength` messages of its history. */
   get(id: string, options?: CallOptions & { readonly historyLength?: number }): Promise<Task>;
   /**
    * Returns one page of tasks. `nextPageToken` is empty on the last page of tasks. Earlier pages can have fewer
@@ -92,6 +95,7 @@ export interface ClientTasks {
     id: string,
     options?: CallOptions & { readonly after?: number | string },
   ): AsyncIterable<StreamResponse>;
+  /** Operations on the webhooks of a task. */
   readonly pushConfigs: ClientPushConfigs;
 }
 
@@ -106,6 +110,7 @@ export interface ClientPushConfigs {
     config: Omit<TaskPushNotificationConfig, "tenant" | "taskId">,
     call?: CallOptions,
   ): Promise<TaskPushNotificationConfig>;
+  /** Returns one configuration of a webhook. */
   get(taskId: string, id: string, call?: CallOptions): Promise<TaskPushNotificationConfig>;
   /**
    * Returns one page of webhook configurations. `nextPageToken` is missing or empty on the last page of

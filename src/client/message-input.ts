@@ -25,6 +25,7 @@ export interface SendOptions extends CallOptions {
    * same id from the same caller only once.
    */
   readonly messageId?: string;
+  /** The `configuration` of the request, such as `returnImmediately` or a webhook. */
   readonly configuration?: SendMessageConfiguration;
   /**
    * Effect of the message on an agent that is working on the task `taskId`. With `steer`, the agent uses the

@@ -46,7 +46,9 @@ export type AgentEvent =
 
 /** Input of an agent for one turn. */
 export interface Run {
+  /** Id of the task, which the server generates. */
   readonly taskId: string;
+  /** Id of the conversation to which the task belongs. */
   readonly contextId: string;
   /**
    * The message that started this turn. The message is also the last entry of `task.history`, there in the form of
@@ -68,7 +70,9 @@ export interface Run {
    * digits.
    */
   readonly idempotencyKey: string;
+  /** The authenticated sender of `message`. */
   readonly caller: Caller;
+  /** The request's `configuration`, such as the accepted output modes. */
   readonly configuration: SendMessageConfiguration;
   /**
    * True if SendStreamingMessage started this turn, so that a client can receive the agent's chunks as they
@@ -211,6 +215,7 @@ export interface Agent extends TurnPolicy {
    * `colloquy/testing` calls it for a prefix and for a fork. Agents that only read their tasks omit it.
    */
   prepareContext?(contextId: string, caller: Caller, source: ContextSource): Promise<void>;
+  /** Runs one turn, and yields its events in order. The turn ends with the generator. */
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
    * Receives the task store of the server that serves the agent, and the id of the agent on that server, before the

@@ -140,14 +140,21 @@ export interface RequestReport {
 
 /** Result of delivering an event to a webhook. */
 export interface PushDeliveryReport {
+  /** The tenant, the principal, and the agent of the task. */
   readonly scope: TaskScope;
+  /** Id of the task. */
   readonly taskId: string;
+  /** Id of the push configuration. */
   readonly configId: string;
+  /** Sequence number of the event. */
   readonly seq: number;
+  /** `failed` if the server tries again, and `dead` if the server has stopped the delivery. */
   readonly outcome: "delivered" | "failed" | "dead";
   /** True if the earlier delivery to the webhook succeeded or does not exist. Present if the outcome is `failed`. */
   readonly isFirstFailure?: boolean;
+  /** Description of the failure. Present unless the outcome is `delivered`. */
   readonly reason?: string;
+  /** Time until the next attempt in milliseconds. Present if the outcome is `failed`. */
   readonly retryInMs?: number;
 }
 

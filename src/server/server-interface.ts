@@ -55,13 +55,17 @@ export function assertKnownListenOptions(options: ListenOptions): void {
 
 /** The addresses that a server listens on. */
 export interface ServerAddress {
+  /** The `publicUrl` of the server. Default: the URL of the listener, with the base path. */
   readonly url: string;
+  /** Host that the server listens on. */
   readonly host: string;
+  /** Port of the listener, also if `listen` received port 0. */
   readonly port: number;
   /** The address of the gRPC listener, which is absent if the server does not serve gRPC. */
   readonly grpc?: { readonly host: string; readonly port: number };
   /** The address of the separate metrics server, which is absent without the option `metrics.port`. */
   readonly metrics?: { readonly host: string; readonly port: number };
+  /** The agents, each with its id, its URL, and the URL of its agent card. */
   readonly agents: readonly { readonly id: string; readonly url: string; readonly cardUrl: string }[];
 }
 

@@ -5,12 +5,14 @@ import type { SecurityScheme } from "../../protocol/index.ts";
  * agent, in the location that the agent card declares.
  */
 export interface AgentCredentials {
+  /** API key. The agent card names the header, query parameter, or cookie. Default: the header `X-API-Key`. */
   readonly apiKey?: string;
   /**
    * A bearer token, or a function that returns a bearer token. The client calls a token function for every
    * request.
    */
   readonly bearer?: string | (() => string | Promise<string>);
+  /** User name and password for HTTP Basic authentication. */
   readonly basic?: { readonly username: string; readonly password: string };
   /**
    * The OAuth 2.0 client for the client credentials flow. The agent card declares the token endpoint or a
@@ -23,7 +25,9 @@ export interface AgentCredentials {
 
 /** A registered OAuth 2.0 client. */
 export interface OAuthClient {
+  /** Id of the OAuth 2.0 client. */
   readonly id: string;
+  /** Secret of the client. */
   readonly secret: string;
   /**
    * The URL of the authorization server that issued the secret. The issuer is required if the token endpoint
