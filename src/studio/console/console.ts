@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import { createCardVerifier, type CardTrustOptions } from "../../client/index.ts";
+import { type CardTrustOptions, createCardVerifier } from "../../client/index.ts";
 import type { MountedHandler } from "../../server/index.ts";
 import { type ModelPrices, priceTrafficLineText } from "../../observe/trace/index.ts";
 import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import type { AgentReloadNotice, ConsoleSession } from "../console-api/index.ts";
-import { findPageResponse, type ConsolePage } from "./console-page.ts";
-import { loadConsolePage } from "./load-console-page.ts";
+import { type ConsolePage, findPageResponse } from "./console-page.ts";
 import { createEmptyResponse, createErrorResponse } from "./console-response.ts";
 import { routeConsoleRequest } from "./console-routes.ts";
 import {
@@ -27,7 +26,7 @@ import { ServerLines } from "./server-lines.ts";
 import { signIn } from "./sign-in.ts";
 import { createUserAgents } from "./user-agents.ts";
 import { Workspace } from "./workspace.ts";
-import { WorkspaceRegistry, type OpenWorkspace } from "./workspace-registry.ts";
+import { type OpenWorkspace, WorkspaceRegistry } from "./workspace-registry.ts";
 
 /** Options for `createConsole`. */
 export interface ConsoleOptions {
@@ -241,4 +240,10 @@ function createNotFoundResponse(): Response {
 function mayUserSeeLine({ visibleOwner, seesUnownedLines }: ConsoleUser, owner: string | undefined): boolean {
   if (owner === undefined) return seesUnownedLines;
   return visibleOwner === undefined || visibleOwner === owner;
+}
+
+/** Loads the page of the console, which is large, with the first request for the page. */
+async function loadConsolePage(title: string): Promise<ConsolePage> {
+  const { renderServedPage } = await import("../pages/index.ts");
+  return renderServedPage(title);
 }

@@ -3,10 +3,11 @@ import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import type { ConsoleAgent } from "../../console-api/index.ts";
-import { Notice } from "../parts/notice.tsx";
-import { AddAgentForm } from "./add-agent-form.tsx";
+import { formatError, Notice } from "../parts/notice.tsx";
 import { AgentDetails } from "./agent-details.tsx";
 import { AgentStatusBadge } from "./agent-status-badge.tsx";
+import { useId, useState } from "preact/hooks";
+import type { TrafficActions } from "../source/traffic-source.ts";
 
 /** The agents, and the card of the chosen agent. The route is `#/agents/AGENT`. */
 export function AgentsScreen(): VNode {
@@ -62,5 +63,52 @@ function AgentList(props: {
         ))}
       </ul>
     </nav>
+  );
+}
+
+/** Adds an agent by the URL of the agent or of its card. */
+function AddAgentForm({ actions }: { readonly actions: TrafficActions }): VNode {
+  const page = usePageState();
+  const [url, setUrl] = useState("");
+  const [state, setState] = useState<"idle" | "adding" | { readonly problem: string }>("idle");
+  const id = useId();
+  const add = async (): Promise<void> => {
+    setState("adding");
+    try {
+      const agent = await actions.addAgent(url.trim());
+      await page.refreshAgents();
+      setUrl("");
+      setState("idle");
+      page.navigate("agents", [agent.id]);
+    } catch (error) {
+      setState({ problem: formatError(error) });
+    }
+  };
+  return (
+    <form
+      class="add-agent"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add();
+      }}
+    >
+      <label for={id}>URL of an agent</label>
+      <input
+        id={id}
+        type="url"
+        required
+        placeholder="https://example.com/agent"
+        value={url}
+        onInput={({ currentTarget }) => setUrl(currentTarget.value)}
+      />
+      <button class="primary" disabled={state === "adding"}>
+        {state === "adding" ? "Reading the card …" : "Add"}
+      </button>
+      {typeof state === "object" && (
+        <p class="problem" role="alert">
+          <AgentText text={state.problem} />
+        </p>
+      )}
+    </form>
   );
 }

@@ -7,7 +7,6 @@ import {
   type TrafficModel,
   type TrafficTask,
 } from "../../../observe/trace/index.ts";
-import { listRootTasks } from "./list-root-tasks.ts";
 
 /** The part of the traffic that the screen Flow shows. */
 export interface FlowAnalysis {
@@ -52,4 +51,15 @@ export function analyzeFlow(model: TrafficModel, taskId: string | undefined): Fl
     path: pathTask ? computeTaskCriticalPath(model, pathTask) : [],
     durationMs: tasks.length > 0 ? endMs - startMs : 0,
   };
+}
+
+/** Lists the tasks that no other task started, newest first. Requests can name a task that does not exist. */
+function listRootTasks(model: TrafficModel): readonly TrafficTask[] {
+  return [...model.tasks.values()]
+    .filter((task) => isObserved(task) && model.findParentTaskKey(task.key) === undefined)
+    .toSorted((a, b) => b.startMs - a.startMs || (a.key < b.key ? -1 : 1));
+}
+
+function isObserved({ state, turns, modelCalls, toolCalls }: TrafficTask): boolean {
+  return state !== undefined || turns.length + modelCalls.length + toolCalls.length > 0;
 }

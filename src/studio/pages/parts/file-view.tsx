@@ -4,7 +4,6 @@ import { escapeControlCharacters } from "../../../cards/index.ts";
 import type { RawPart } from "../../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { formatBytes } from "./byte-format.ts";
-import { chooseDownloadName, choosePresentation, decodeFileBytes } from "./file-content.ts";
 import { Notice } from "./notice.tsx";
 
 const MAX_SHOWN_TEXT_LENGTH = 100_000;
@@ -132,4 +131,46 @@ function TextView({ text }: { readonly text: string }): VNode {
       {escapeControlCharacters(shown)}
     </pre>
   );
+}
+
+/** How the page shows the bytes of a file. */
+type FilePresentation = "image" | "html" | "audio" | "video" | "text" | "download";
+
+/** Media types of images. An SVG image in an `<img>` runs no scripts, and loads nothing. */
+const IMAGE_TYPES: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "image/avif",
+  "image/svg+xml",
+]);
+const TEXT_TYPE_PATTERN =
+  /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$|\+(?:json|xml|yaml)$/;
+
+/** Chooses the presentation of a media type. Unknown types are offered for download. */
+function choosePresentation(mediaType: string | undefined): FilePresentation {
+  const type = (mediaType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (IMAGE_TYPES.has(type)) return "image";
+  if (type === "text/html" || type === "application/xhtml+xml") return "html";
+  if (type.startsWith("audio/")) return "audio";
+  if (type.startsWith("video/")) return "video";
+  return TEXT_TYPE_PATTERN.test(type) ? "text" : "download";
+}
+
+/** Decodes the bytes of a file. Returns `undefined` if the base64 text is invalid. */
+function decodeFileBytes({ raw }: RawPart): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const binary = atob(raw);
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a name for the download of a file: without folders and without control characters. */
+function chooseDownloadName(name: string | undefined): string {
+  const last = (name ?? "").split(/[\\/]/).at(-1) ?? "";
+  const kept = last.replaceAll(/[\p{Control}\p{Format}]/gu, "").slice(-200);
+  return kept.replace(/^\.+/, "") || "file";
 }

@@ -6,16 +6,15 @@ import type {
   ConsolePushRegistration,
   ConsoleSession,
   ConsoleSignInRequest,
+  ConsoleSignInResult,
   ConsoleStreamEnd,
   ConsoleTaskList,
 } from "../../console-api/index.ts";
 import type { Task } from "../../../protocol/index.ts";
 import type { TrafficLine } from "../../../observe/trace/index.ts";
 import { parseSse } from "../../../wire/index.ts";
-import { forgetSession, readSessionKey, signIn, takeLaunchToken } from "./console-session.ts";
 import { parseWellFormedJson } from "./parse-well-formed-json.ts";
 import { readBytes } from "./read-bytes.ts";
-import { readJsonLines } from "./read-json-lines.ts";
 import { type TrafficSource, TrafficSourceError } from "./traffic-source.ts";
 import { watchConsoleLines } from "./watch-console-lines.ts";
 
@@ -157,4 +156,48 @@ async function readError(response: Response): Promise<TrafficSourceError> {
   } catch {
     return new TrafficSourceError("INTERNAL", fallback);
   }
+}
+
+/** Yields the lines of a JSON Lines response in batches, one per chunk that the network delivers. */
+async function* readJsonLines(response: Response): AsyncGenerator<readonly TrafficLine[]> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of readBytes(response)) {
+    const texts = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = texts.pop() ?? "";
+    yield texts.filter((text) => text !== "").map((text) => parseWellFormedJson(text) as TrafficLine);
+  }
+  if (rest !== "") yield [parseWellFormedJson(rest) as TrafficLine];
+}
+
+/** All tabs of the console share the key. The storage of a page belongs to one origin, with its port. */
+function formatStorageKey(api: URL): string {
+  return `colloquy-console-key ${api.pathname}`;
+}
+
+/** Returns the key of the session, or `undefined` if the user has not signed in. The cookie is the other half. */
+function readSessionKey(api: URL): string | undefined {
+  return localStorage.getItem(formatStorageKey(api)) ?? undefined;
+}
+
+/** Starts a session. `send` sends a request to the API, and throws if the request fails. */
+async function signIn(
+  api: URL,
+  request: ConsoleSignInRequest,
+  send: (method: string, path: string, body: unknown) => Promise<Response>,
+): Promise<void> {
+  const { key } = (await (await send("POST", "sign-in", request)).json()) as ConsoleSignInResult;
+  localStorage.setItem(formatStorageKey(api), key);
+}
+
+function forgetSession(api: URL): void {
+  localStorage.removeItem(formatStorageKey(api));
+}
+
+/** Removes the launch token from the fragment of the URL, and returns it. The fragment can also name a route. */
+function takeLaunchToken(): string | undefined {
+  const params = new URLSearchParams(location.hash.replace(/^#/, ""));
+  const token = params.get("token") ?? undefined;
+  if (token !== undefined) history.replaceState(undefined, "", `#${params.get("route") ?? ""}`);
+  return token;
 }

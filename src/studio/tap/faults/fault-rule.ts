@@ -1,5 +1,4 @@
 import { A2AError, isStreamingOperation, type StreamingOperation } from "../../../protocol/index.ts";
-import { pickPseudoRandomNumber } from "./pick-pseudo-random-number.ts";
 
 /** What a fault does to a call. Events are counted from 1, and SSE comments do not count. */
 export type FaultEffect =
@@ -206,4 +205,12 @@ function needsStream(effect: FaultEffect): boolean {
 /** Returns whether a rule affects its matching call number `matchNumber`, which starts at 1. */
 export function isRuleApplied({ every, chance, seed }: FaultRule, matchNumber: number): boolean {
   return matchNumber % every === 0 && pickPseudoRandomNumber(seed, matchNumber) < chance;
+}
+
+/** Returns a number from 0 up to 1 that depends only on the seed and the index (the algorithm is mulberry32). */
+function pickPseudoRandomNumber(seed: number, index: number): number {
+  let state = (seed + Math.imul(index, 0x6d2b79f5)) | 0;
+  state = Math.imul(state ^ (state >>> 15), state | 1);
+  state ^= state + Math.imul(state ^ (state >>> 7), state | 61);
+  return ((state ^ (state >>> 14)) >>> 0) / 2 ** 32;
 }

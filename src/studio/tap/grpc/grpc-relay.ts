@@ -1,33 +1,33 @@
 import {
-  connect,
-  constants,
   type ClientHttp2Session,
   type ClientHttp2Stream,
+  connect,
+  constants,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
 import { setTimeout as delay } from "node:timers/promises";
-import { changesEvents, NO_FAULTS, type FaultPlan } from "../faults/fault-plan.ts";
-import { StreamFaultInjector, type FrameDecision } from "../faults/stream-fault-injector.ts";
-import { GrpcFrameSplitter } from "../frames/grpc-frame-splitter.ts";
+import { changesEvents, type FaultPlan, NO_FAULTS } from "../faults/fault-plan.ts";
+import { type FrameDecision, StreamFaultInjector } from "../faults/stream-fault-injector.ts";
+import { GrpcFrameSplitter, prefixGrpcMessage } from "../frames/grpc-frame-splitter.ts";
 import { BoundedBodyCopy, CARD_TOO_LONG_MESSAGE } from "../http/bounded-body-copy.ts";
 import { sendRequestBody } from "../http/send-request-body.ts";
 import { ClientGoneError, writeResponseBytes } from "../http/write-response-bytes.ts";
 import { CallRecorder } from "../recording/call-recorder.ts";
-import { InjectedBreakError, RelayedCall, type KillSwitch } from "../relayed-call.ts";
+import { InjectedBreakError, type KillSwitch, RelayedCall } from "../relayed-call.ts";
 import type { RelayContext } from "../relay-context.ts";
-import { findGrpcError, toRecordedGrpcHeaders, withoutConnectionHeaders } from "./grpc-headers.ts";
-import { GRPC_STATUS, formatGrpcStatus, toGrpcStatusCode } from "./grpc-status.ts";
+import { formatGrpcStatus, GRPC_STATUS, toGrpcStatusCode } from "./grpc-status.ts";
 import {
   decodeGrpcFrame,
   describeGrpcRequest,
   findGrpcMethod,
   type TappedGrpcMethod,
 } from "./describe-grpc-call.ts";
-
-import { returnsCard, rewriteGrpcCard } from "./relay-grpc-card.ts";
+import type { JsonObject } from "../../../protocol/index.ts";
+import type { CardRewriter } from "../cards/card-rewriter.ts";
+import { isAgentCardJson } from "../cards/rewrite-card-urls.ts";
 
 /** Headers of HTTP/2 and of one hop, which the relay sets itself. */
 const OMITTED_HEADERS: ReadonlySet<string> = new Set([
@@ -319,4 +319,65 @@ function endWithStatus(stream: ServerHttp2Stream, code: number, message: string)
   stream.removeAllListeners("wantTrailers");
   stream.once("wantTrailers", () => stream.sendTrailers(status));
   stream.end();
+}
+
+/** Returns the status and the message of a failed call, or `undefined` if the call succeeded. */
+function findGrpcError(trailers: IncomingHttpHeaders): string | undefined {
+  const { "grpc-status": status = "0", "grpc-message": message = "" } = trailers;
+  if (String(status) === "0") return undefined;
+  return `${formatGrpcStatus(Number(status))}: ${decodeGrpcMessage(String(message))}`;
+}
+
+/** Decodes the percent-encoding of `grpc-message`, unless it is invalid. */
+function decodeGrpcMessage(message: string): string {
+  try {
+    return decodeURIComponent(message);
+  } catch {
+    return message;
+  }
+}
+
+/** Returns the headers without the pseudo-headers of HTTP/2. */
+function toRecordedGrpcHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const recorded: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (!name.startsWith(":") && value !== undefined)
+      recorded[name] = Array.isArray(value) ? value.join(", ") : value;
+  return recorded;
+}
+
+/** Returns a copy that Node.js can send again, because received headers have a symbol with sensitive names. */
+function withoutConnectionHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers));
+}
+
+/** Returns whether the responses of a gRPC method are agent cards. */
+function returnsCard(method: TappedGrpcMethod | undefined): method is TappedGrpcMethod {
+  return method?.operation === "GetExtendedAgentCard";
+}
+
+/**
+ * Directs the interfaces of an agent card to the tap, and returns the response with its prefix. Returns the received
+ * bytes if they contain no card that the tap can decode. Fields that the tap does not know are lost.
+ */
+async function rewriteGrpcCard(
+  received: Buffer,
+  method: TappedGrpcMethod,
+  {
+    cards,
+    agentUrl,
+    authority,
+  }: {
+    readonly cards: CardRewriter;
+    /** Address of the agent. */
+    readonly agentUrl: URL;
+    /** Address under which the client reaches the tap. */
+    readonly authority: string | undefined;
+  },
+): Promise<Buffer> {
+  const card: JsonObject | undefined = decodeGrpcFrame(method.decodeResponse, received);
+  if (!isAgentCardJson(card)) return received;
+  const clientHostname = URL.parse(`http://${authority}`)?.hostname ?? "127.0.0.1";
+  const rewritten = await cards.rewrite(card, agentUrl, clientHostname);
+  return rewritten === card ? received : prefixGrpcMessage(method.encodeResponse(rewritten));
 }
