@@ -19,8 +19,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     "shared-text-encoder.ts reads the JSON of the writer, in which every string has an end",
   "new RegExp in src/studio/judge/acts/assertions.ts":
     "colloquy conformance compares responses with the patterns of the test suites and of the user's own file",
-  "new RegExp in src/cli/test/test-file.ts": "see check-turn.ts",
-  "new RegExp in src/cli/test/check-turn.ts":
+  "new RegExp in src/cli/test/test-file.ts": "see run-conversation-test.ts",
+  "new RegExp in src/cli/test/run-conversation-test.ts":
     "colloquy test compares answers with the regular expressions of the user's own test file",
 };
 
