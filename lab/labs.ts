@@ -79,7 +79,7 @@ export const LABS: readonly Lab[] = [
     group: "Conform",
     summary:
       "SmolLM2-135M without a key: an ADK agent, an AI SDK agent, and the card methods (docs/card-figures.md)",
-    time: "45 min; --problems 2 5 min",
+    time: "35 min; --problems 2 5 min",
     needs: "Python 3.10 and 1 GB of disk for the model and its runtime; COLLOQUY_DATA for HotpotQA",
     usesBuild: true,
     run: ["lab/real-model/main.ts"],

@@ -1,7 +1,7 @@
 /**
  * `npm run lab -- real-model` runs a small language model without a key: an ADK agent, an AI SDK agent, and the methods of
- * `colloquy cards run` on GSM8K and HotpotQA, with the JSON formats as a grammar and without. Prints one comparison per
- * dataset and setting. The exit code is 1 if an agent has no answer, or if a run does not end.
+ * `colloquy cards run` on GSM8K and HotpotQA, with the JSON formats as a grammar, and a2a also without. Prints one
+ * comparison per dataset. The exit code is 1 if an agent has no answer, or if a run does not end.
  *
  *   --problems N   number of GSM8K problems (default: 12)
  *   --hotpotqa N   number of HotpotQA problems from COLLOQUY_DATA (default: 6, or 0 without the variable)
@@ -23,7 +23,8 @@ import { fromAiSdk } from "../../src/entries/ai-sdk.ts";
 import { type Agent, connect, createServer } from "../../src/entries/colloquy.ts";
 import { type LocalModelServer, MODEL_NAME, startLocalModel } from "./local-model.ts";
 
-const METHODS = "direct,cot,cot-sc@3,a2a";
+/** Only the planner of the method a2a has JSON formats, so the other methods are equal without the grammar. */
+const METHODS = { grammar: "direct,cot,cot-sc@3,a2a", "no-grammar": "a2a" };
 const PROMPT = "Say hello to Ada in one short sentence.";
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -96,12 +97,12 @@ async function runMethods(
   { baseUrl }: LocalModelServer,
   dataset: "gsm8k" | "hotpotqa",
   count: number,
-  setting: string,
+  setting: keyof typeof METHODS,
 ): Promise<void> {
   if (count === 0) return;
   const out = join(values.out, `${dataset}-${setting}`);
   mkdirSync(out, { recursive: true });
-  const options = ["--dataset", dataset, "-n", String(count), "--method", METHODS, "--out", out];
+  const options = ["--dataset", dataset, "-n", String(count), "--method", METHODS[setting], "--out", out];
   const limits = ["--max-tokens", "300", "--concurrency", "1", "--on-error", "wrong", "--deadline", "5m"];
   process.stdout.write(`\n## ${dataset}, ${setting}\n\n`);
   await runCards("run", ...options, ...limits, "--model", MODEL_NAME, "--base-url", baseUrl, "--seed", "1");

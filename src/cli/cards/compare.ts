@@ -171,7 +171,7 @@ function renderEqualTokenBudgetComparison({
     return `at equal tokens: ${spent} beside ${other} (${formatNumber(otherTokens)}): ${formatAccuracyDifference(against)}, p ${formatPValue(against)}`;
   const nearest = `the nearest is ${other} with ${formatNumber(otherTokens)}`;
   return missing === undefined
-    ? `at equal tokens: none for ${spent}; ${nearest}, and fewer votes than one there are not`
+    ? `at equal tokens: none for ${spent}; ${nearest}`
     : `at equal tokens: none for ${spent}; ${nearest}. To do: run ${missing}, too`;
 }
 
