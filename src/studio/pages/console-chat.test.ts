@@ -376,6 +376,9 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.getByRole("link", { name: "Timeline" }).click();
     await page.locator("[data-testid=task]").waitFor();
     await expectLinks(["Tasks", "Task", "Chat", "Flow", "Agents", "Compare"]);
+    await page.getByRole("tab", { name: "Timeline" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.locator("[data-view=content]").waitFor();
     await page.close();
   });
 });

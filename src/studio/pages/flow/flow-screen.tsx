@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { ViewTabs } from "../parts/view-tabs.tsx";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
@@ -114,7 +115,7 @@ export function FlowScreen(): VNode {
         )}
       </div>
       <section class="flow-main" aria-label="Drawing">
-        <ViewTabs tabs={FLOW_VIEWS} selected={view} onSelect={openView} />
+        <ViewTabs label="Views" controls="picture" tabs={FLOW_VIEWS} selected={view} onSelect={openView} />
         <div id="picture" role="tabpanel" aria-labelledby={`tab-${view}`}>
           {view !== "path" && (view === "sequence" ? flow.exchanges : flow.tasks).length === 0 && (
             <Notice tone="idle" title={UNOBSERVED_TASK} />
@@ -217,45 +218,5 @@ function FlowTimeline({ flow, selectedKey, onSelect }: FlowDrawingProps): VNode 
         label="Timeline: a lane for each agent, a bar for each task and for what the task waited for"
       />
     </>
-  );
-}
-
-interface ViewTabsProps<Name extends string> {
-  readonly tabs: readonly (readonly [name: Name, label: string])[];
-  readonly selected: Name;
-  readonly onSelect: (name: Name) => void;
-}
-
-/** Tabs above a view. The arrow keys move between the tabs. The view has the id `picture`. */
-function ViewTabs<Name extends string>({ tabs, selected, onSelect }: ViewTabsProps<Name>): VNode {
-  const list = useRef<HTMLDivElement>(null);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const index = tabs.findIndex(([name]) => name === selected) + step;
-    const next = tabs.at(index % tabs.length);
-    if (!next) return;
-    onSelect(next[0]);
-    list.current?.querySelector<HTMLElement>(`#tab-${next[0]}`)?.focus();
-  };
-  return (
-    <div id="tabs" class="view-tabs" ref={list} role="tablist" aria-label="Views" onKeyDown={onKeyDown}>
-      {tabs.map(([name, label]) => (
-        <button
-          key={name}
-          type="button"
-          role="tab"
-          id={`tab-${name}`}
-          aria-selected={name === selected}
-          aria-controls="picture"
-          tabIndex={name === selected ? 0 : -1}
-          onClick={() => onSelect(name)}
-        >
-          {label}
-        </button>
-      ))}
-    </div>
   );
 }

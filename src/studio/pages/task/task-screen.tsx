@@ -16,6 +16,7 @@ import { type TaskRecord, useTaskRecord } from "./task-record.ts";
 import { formatEntryKey, listTimelineEntries } from "./timeline-filter.ts";
 import { TimelineView } from "./timeline-view.tsx";
 import { type TaskActions, useTaskActions } from "./use-task-actions.ts";
+import { ViewTabs } from "../parts/view-tabs.tsx";
 import { WireView } from "./wire-view.tsx";
 import { formatJson } from "../parts/json-text.ts";
 
@@ -122,21 +123,13 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
         actions !== undefined && (
           <AnswerForm task={latest} isSending={actions.pending !== undefined} onAnswer={actions.answer} />
         )}
-      <div class="view-tabs" role="tablist" aria-label="Views of the task">
-        {TASK_VIEWS.map((name) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            id={`tab-${name}`}
-            aria-selected={name === view}
-            aria-controls="task-view"
-            onClick={() => page.replaceParams({ view: name })}
-          >
-            {VIEW_TITLES[name]}
-          </button>
-        ))}
-      </div>
+      <ViewTabs
+        label="Views of the task"
+        controls="task-view"
+        tabs={TASK_VIEWS.map((name) => [name, VIEW_TITLES[name]])}
+        selected={view}
+        onSelect={(name) => page.replaceParams({ view: name })}
+      />
       <div id="task-view" class="task-view" role="tabpanel" aria-labelledby={`tab-${view}`} data-view={view}>
         {view === "timeline" && (
           <TimelinePanel
