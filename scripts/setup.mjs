@@ -23,7 +23,8 @@ if (!isInstalled(root)) {
   }
   const began = Date.now();
   say("Installing the dependencies with npm ci (about a minute) …");
-  if (!npm("ci", "--loglevel=error")) fail("`npm ci` failed. See its output above.");
+  if (!npm("ci", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"))
+    fail("`npm ci` failed. See its output above.");
   say(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`);
 }
 // An npm configured to skip install scripts leaves the package without its binary.
