@@ -9,7 +9,9 @@ describe("printed commands", () => {
     expect(getInvocationCommand(argv, { ...inScript, npm_package_name: "colloquy" })).toBe(
       "npm run -s colloquy --",
     );
-    expect(getInvocationCommand(argv, { ...inScript, npm_package_name: "my-agent" })).toBe("npx --no -- colloquy");
+    expect(getInvocationCommand(argv, { ...inScript, npm_package_name: "my-agent" })).toBe(
+      "npx --no -- colloquy",
+    );
     expect(getInvocationCommand(argv, { npm_command: "exec" })).toBe("npx --no -- colloquy");
   });
 });

@@ -12,7 +12,8 @@ function findCommandLines(markdown: string): string[] {
   return blocks.flatMap((code) =>
     code.split("\n").flatMap((line) => {
       const [, words] =
-        /^(?:\$ )?(?:[A-Z0-9_]+=\S+ )*(?:npx --no -- )?(?:source <\()?colloquy (?![\d…])(.+)$/.exec(line) ?? [];
+        /^(?:\$ )?(?:[A-Z0-9_]+=\S+ )*(?:npx --no -- )?(?:source <\()?colloquy (?![\d…])(.+)$/.exec(line) ??
+        [];
       return words === undefined
         ? []
         : [words.replace(/(?:^|\s)#.*$/, "").replaceAll(/"[^"]*"|'[^']*'/g, "TEXT")];
