@@ -38,6 +38,8 @@ interface ConversationState {
   taskId?: string;
 }
 
+const COMMANDS_HELP = "/answer <json> answers a pending tool call. /quit or Ctrl-D ends the chat.";
+
 export function createChatCommand(context: CliContext): Command {
   const command = new Command("chat")
     .option("--context-id <id>", "continue this conversation")
@@ -45,7 +47,7 @@ export function createChatCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Reads lines from the terminal or from a pipe. /answer <json> answers a pending tool call. /quit or Ctrl-D ends the chat.`,
+Reads lines from the terminal or from a pipe. ${COMMANDS_HELP}`,
     );
   return defineClientCommand<ChatOptions>(command, "[text...] ", context, async (call) => {
     const { options, output, args } = call;
@@ -62,7 +64,8 @@ Reads lines from the terminal or from a pipe. /answer <json> answers a pending t
       for await (const line of lines) {
         const text = line.trim();
         if (text === "/quit" || text === "/exit") break;
-        if (text !== "") await chat.sendLine(text, context.isInteractive);
+        if (text === "/help" && context.isInteractive) context.streams.err(`${COMMANDS_HELP}\n`);
+        else if (text !== "") await chat.sendLine(text, context.isInteractive);
       }
     } finally {
       if (chat.resumeCommand) output.writeHint(`the conversation goes on with: ${chat.resumeCommand}`);

@@ -128,10 +128,10 @@ describe("a chat", () => {
       stdin,
       isInteractive: true,
     });
-    stdin.write("hello\n/answer 1\n\n/quit\nnever said\n");
+    stdin.write("hello\n/help\n/answer 1\n\n/quit\nnever said\n");
     const { code, out, err } = await talking;
     expect({ code, out }).toEqual({ code: 0, out: "" });
-    expect(err).toMatch(/^> .*TaskNotFoundError[^]*> .*must be a JSON object/);
+    expect(err).toMatch(/^> .*TaskNotFoundError[^]*> .*\/quit or Ctrl-D ends[^]*> .*must be a JSON object/);
   });
 
   it.skipIf(isWindows)("does not cancel the task on Ctrl-C, and prints how to continue", async () => {
