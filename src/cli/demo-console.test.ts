@@ -57,7 +57,7 @@ describe.skipIf(!canTest)("a newcomer in the console of the demo, with the keybo
     await expect
       .poll(() => page.locator("[data-testid=turn]").last().innerText())
       .toContain("150 euros for a taxi");
-    await page.locator("[data-testid=turn]:last-child [data-state=TASK_STATE_COMPLETED]").waitFor();
+    await page.locator("[data-testid=turn]:last-child .badge[data-state=TASK_STATE_COMPLETED]").waitFor();
   });
 
   it("cuts the stream of the writer, and watches the console resume it without a lost word", async () => {

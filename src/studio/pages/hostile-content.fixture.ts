@@ -130,7 +130,11 @@ async function findTakeovers(page: Page): Promise<string[]> {
       if (element.closest(".markdown") && getComputedStyle(element).position !== "static") found.add("position of " + name);
     }
     if (document.querySelectorAll("#main").length !== 1) found.add("id");
-    if (directions.test(document.body.innerText)) found.add("direction");
+    if (directions.test(document.body.innerText)) {
+      const elements = [...document.querySelectorAll("#app *")];
+      const last = elements.findLast((element) => directions.test(element.textContent));
+      found.add("direction in " + (last?.outerHTML ?? document.body.innerText).slice(0, 300));
+    }
     const root = document.scrollingElement;
     if (root.scrollWidth > root.clientWidth) found.add("the page is wider than its window");
     const clips = (style) => style.overflowX !== "visible" || /strict|content|paint/.test(style.contain);

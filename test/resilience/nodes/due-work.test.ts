@@ -62,7 +62,8 @@ describe.skipIf(reason)("work that is due", () => {
     const report = await server.processDueWork();
     expect(report).toEqual({ turns: 3, notifications: 6, isComplete: true });
     expect(agent.runs.map(({ run }) => run.taskId).toSorted()).toEqual(ids.toSorted());
-    expect(receiver?.requests).toHaveLength(6);
+    // The node that accepted the messages can have sent a notification without storing its success (E12).
+    expect(new Set(receiver?.requests.map(({ body }) => body)).size).toBe(6);
     expect(await store.turns.claim("puppet", 10)).toEqual([]);
     expect(await server.processDueWork()).toEqual({ turns: 0, notifications: 0, isComplete: true });
   });

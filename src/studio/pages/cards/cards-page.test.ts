@@ -236,13 +236,13 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       return box !== null && box.y >= 0 && box.y + box.height <= 844;
     };
     await page.getByRole("option", { name: "gsm8k_1" }).tap();
-    expect(await isInWindow("#sample-title")).toBe(true);
+    await expect.poll(() => isInWindow("#sample-title")).toBe(true);
     await page.locator(".sequence .message").nth(1).tap();
-    expect(await isInWindow("#card h2")).toBe(true);
+    await expect.poll(() => isInWindow("#card h2")).toBe(true);
     await page.getByRole("button", { name: "Close the card" }).tap();
-    expect(await page.locator("#card").isVisible()).toBe(false);
+    await page.locator("#card").waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "All problems" }).tap();
-    expect(await page.getByRole("option", { name: "gsm8k_1" }).isVisible()).toBe(true);
+    await page.getByRole("option", { name: "gsm8k_1" }).waitFor();
     await page.close();
   });
 

@@ -108,7 +108,7 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                     />
                     {isLabelShown && (
                       <text class="number" x={x + barWidth / 2} y={y + 18} text-anchor="middle">
-                        {work.label}
+                        {toSingleLine(work.label)}
                       </text>
                     )}
                   </g>
