@@ -35,29 +35,22 @@ export function releaseAbortListeners(signal: AbortSignal): void {
 }
 
 function addGuardedListener(this: AbortSignal, ...[type, listener, options]: ListenerArguments): void {
-  const guard = listener && findOrCreateGuard(getGuards(this), this, listener);
-  AbortSignal.prototype.addEventListener.call(this, type, guard, options);
+  AbortSignal.prototype.addEventListener.call(this, type, findOrCreateGuard(this, listener), options);
 }
 
 /** Forgets the guard of the listener, because the minor garbage collections of V8 keep the values of a `WeakMap`. */
 function removeGuardedListener(this: AbortSignal, ...[type, listener, options]: ListenerArguments): void {
-  if (!listener) return;
-  const guards = getGuards(this);
-  const guard = findOrCreateGuard(guards, this, listener);
-  AbortSignal.prototype.removeEventListener.call(this, type, guard, options);
-  guards.byListener.delete(listener);
+  AbortSignal.prototype.removeEventListener.call(this, type, findOrCreateGuard(this, listener), options);
+  if (listener) guardsOfSignals.get(this)?.byListener.delete(listener);
 }
 
-/** Only guarded signals have the methods. */
-function getGuards(signal: AbortSignal): ListenerGuards {
-  return guardsOfSignals.get(signal) as ListenerGuards;
-}
-
-function findOrCreateGuard(guards: ListenerGuards, signal: AbortSignal, listener: Listener): Listener {
+function findOrCreateGuard(signal: AbortSignal, listener: ListenerArguments[1]): ListenerArguments[1] {
+  const guards = guardsOfSignals.get(signal);
+  if (!listener || !guards) return listener;
+  const { byListener } = guards;
   const guard =
-    guards.byListener.get(listener) ??
-    ((event) => void callListener(signal, listener, event, guards.onError));
-  guards.byListener.set(listener, guard);
+    byListener.get(listener) ?? ((event) => void callListener(signal, listener, event, guards.onError));
+  byListener.set(listener, guard);
   return guard;
 }
 

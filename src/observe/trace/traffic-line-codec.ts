@@ -134,19 +134,16 @@ function defineLines<const Table extends Readonly<Record<LineKind, readonly stri
   );
 }
 
+const ALTERNATIVES = new Intl.ListFormat("en", { type: "disjunction" });
+
 function parseRule(word: string): MemberRule {
   const [, name = "", optional, separator, text = ""] = /^(\w+)(\??)([:=])(.+)$/.exec(word) ?? [];
   const values = text.split("|");
   const [check, expected]: MemberCheck =
     separator === ":"
       ? CHECKS[text as keyof typeof CHECKS]
-      : [(value) => values.includes(value as string), formatAlternatives(values)];
+      : [(value) => values.includes(value as string), ALTERNATIVES.format(values)];
   return { name, isRequired: optional === "", check, expected };
-}
-
-function formatAlternatives(values: readonly string[]): string {
-  if (values.length < 3) return values.join(" or ");
-  return `${values.slice(0, -1).join(", ")}, or ${values.at(-1)}`;
 }
 
 const BASE = "writer:string seq:count at:time mono_ms:number traceparent?:string";

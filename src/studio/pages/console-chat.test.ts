@@ -168,7 +168,7 @@ describe.skipIf(!hasChromium)("the chat of a console", () => {
     await page.close();
   });
 
-  it("shows the stack and the cause of an error in colloquy dev, and to nobody else [B16]", async () => {
+  it("shows the stack and the cause of an error only in colloquy dev [B16]", async () => {
     const broken = agent({ name: "broken", description: "Fails" }, async function* () {
       yield "Before.";
       throw new Error("The scale is empty.", { cause: new Error("No batteries.") });
