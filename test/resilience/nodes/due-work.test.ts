@@ -59,10 +59,13 @@ describe.skipIf(reason)("work that is due", () => {
   it("is processed by a call, which waits for the agents and the notifications [E12, E21]", async () => {
     const ids = await acceptMessages(3);
     const { server, agent, store } = createWorker();
-    const report = await server.processDueWork();
-    expect(report).toEqual({ turns: 3, notifications: 6, isComplete: true });
+    // The node that accepted the messages can have sent notifications, with or without storing their success (E12).
+    const earlier = receiver?.requests.length ?? 0;
+    const { notifications, ...report } = await server.processDueWork();
+    expect(report).toEqual({ turns: 3, isComplete: true });
+    expect(notifications).toBeLessThanOrEqual(6);
+    expect(notifications).toBeGreaterThanOrEqual(6 - earlier);
     expect(agent.runs.map(({ run }) => run.taskId).toSorted()).toEqual(ids.toSorted());
-    // The node that accepted the messages can have sent a notification without storing its success (E12).
     expect(new Set(receiver?.requests.map(({ body }) => body)).size).toBe(6);
     expect(await store.turns.claim("puppet", 10)).toEqual([]);
     expect(await server.processDueWork()).toEqual({ turns: 0, notifications: 0, isComplete: true });
