@@ -98,6 +98,7 @@ const config: ViteUserConfig = defineConfig({
     // A limit for tests that hang. It is far above the duration of any test, also on a busy machine.
     testTimeout: process.env["COLLOQUY_LONG_TESTS"] ? 600_000 : 120_000,
     hookTimeout: 120_000,
+    retry: Number(process.env["COLLOQUY_TEST_RETRIES"] ?? 0),
     expect: { poll: { timeout: 30_000 } },
     pool: "threads",
     globalSetup: [

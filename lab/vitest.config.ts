@@ -18,6 +18,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    retry: Number(process.env["COLLOQUY_TEST_RETRIES"] ?? 0),
     expect: { poll: { timeout: 30_000 } },
     globalSetup: [
       "test/support/build-stale-page.ts",
