@@ -18,3 +18,9 @@ it.each(["\u{11f02}", "\u0600"])(
 it("counts East Asian characters and emoji as two columns, and marks as none", () => {
   expect(["ab", "민수", "👩‍👩‍👧", "e\u0301", "\u200b"].map(measureColumns)).toEqual([2, 4, 2, 1, 0]);
 });
+
+it("gives a skin tone without a person the same columns after any text", () => {
+  for (const before of ["", " ", "│ ", "a", "민"])
+    expect(measureColumns(`${before}🏻`)).toBe(measureColumns(before) + 2);
+  expect(measureColumns("👍🏻")).toBe(2);
+});

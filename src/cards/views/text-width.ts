@@ -5,8 +5,11 @@ const graphemeSegmenter = new Intl.Segmenter(undefined, { granularity: "grapheme
 const EMOJI_PATTERN = /^\p{RGI_Emoji}$/v;
 const INVISIBLE_PATTERN = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_Code_Point}]+$/u;
 
-/** Marks of halfwidth katakana, which belong to the grapheme of the letter before them, but have a column of their own. */
-const HALFWIDTH_SOUND_MARKS = /[\u{ff9e}\u{ff9f}]/gu;
+/**
+ * Characters that belong to the grapheme before them, but have columns of their own: marks of halfwidth katakana, and skin
+ * tones that do not follow a person.
+ */
+const WIDE_EXTENDERS = /[\u{ff9e}\u{ff9f}\p{Emoji_Modifier}]/gu;
 
 /**
  * Returns the width of a text in terminal columns: two for East Asian characters and emoji, zero for
@@ -92,11 +95,12 @@ export function truncateLine(text: string, columns: number, end?: string): strin
 function measureGrapheme(grapheme: string): number {
   if (INVISIBLE_PATTERN.test(grapheme)) return 0;
   if (EMOJI_PATTERN.test(grapheme)) return 2;
-  const codePoint = grapheme.codePointAt(0) ?? 0;
-  const first = String.fromCodePoint(codePoint);
+  const first = String.fromCodePoint(grapheme.codePointAt(0) ?? 0);
   const rest = grapheme.slice(first.length);
-  if (rest === "" || !joinsNextCharacter(first))
-    return eastAsianWidth(codePoint) + (rest.match(HALFWIDTH_SOUND_MARKS)?.length ?? 0);
+  if (rest === "" || !joinsNextCharacter(first)) {
+    const wideExtenders = rest.match(WIDE_EXTENDERS) ?? [];
+    return [first, ...wideExtenders].reduce((sum, text) => sum + eastAsianWidth(text.codePointAt(0) ?? 0), 0);
+  }
   return measureGrapheme(first) + measureGrapheme(rest);
 }
 
