@@ -20,6 +20,7 @@ import {
   createToolCallAnswerParts,
   findPendingToolCalls,
   formatExampleResponse,
+  formatQuestion,
   formatToolCall,
   formatToolPart,
   isAnswerableWithText,
@@ -209,7 +210,7 @@ function formatAnswerHints(agentRef: string, task: Task): string[] {
   // `/answer` answers one call, and the agent expects all answers in one message.
   if (calls.length > 1) return formatResumeCommands(agentRef, task);
   return isAnswerableWithText(task)
-    ? [`the agent asks ${formatToolCall(call)}: type your answer`]
+    ? [`the agent ${formatQuestion(call)} Type your answer.`]
     : [`the agent needs the result of ${formatToolCall(call)}: /answer ${formatExampleResponse(call)}`];
 }
 

@@ -70,6 +70,13 @@ File: application/pdf, https://example.com/a.pdf
     expect(err).toBe("");
   });
 
+  it("says that data belongs to a message", () => {
+    const message = { messageId: "m-2", role: "ROLE_AGENT" as const, parts: [{ data: { n: 1 } }] };
+    const status = { ...task.status, message };
+    const { out } = captureOutput("text", (output) => output.writeTask({ ...task, status, artifacts: [] }));
+    expect(out).toContain('\nData: message\n{\n  "n": 1\n}\n');
+  });
+
   it("has its history on request", () => {
     const { out } = captureOutput("text", (output) => output.writeTask(task, true));
     expect(out).toContain("History: ROLE_USER\nhi\n\n");

@@ -194,8 +194,11 @@ function renderParts(
     if ("text" in part) {
       writer.appendToBlock(label, value, growing ?? "", part.text);
       if (growing === undefined) writer.closeBlock();
-    } else if ("data" in part) writer.writeBlock("Data", value, JSON.stringify(part.data, null, 2));
-    else writer.writeField("File", formatFilePart(part));
+    } else if ("data" in part) {
+      // The value of a message is the role of its sender, which says nothing about data.
+      const place = label === "Artifact" ? value : "message";
+      writer.writeBlock("Data", place, JSON.stringify(part.data, null, 2));
+    } else writer.writeField("File", formatFilePart(part));
   }
 }
 

@@ -56,6 +56,17 @@ export function formatToolCall({ name, args }: PendingToolCall): string {
   return `${name}(${JSON.stringify(args)})`;
 }
 
+/** Names of the argument of a tool that contains a question in words. */
+const QUESTION_NAMES = ["question", "prompt", "message", "text"];
+
+/** Returns what the agent asks, for example `asks: Which city?`, or the call if it contains no question in words. */
+export function formatQuestion(call: PendingToolCall): string {
+  const question = QUESTION_NAMES.map((name) => call.args[name]).find((value) => typeof value === "string");
+  return question === undefined
+    ? `asks ${formatToolCall(call)}.`
+    : `asks: ${question.replaceAll(/\s+/g, " ").trim()}`;
+}
+
 /** Returns the tool call or the result of a tool in a part as one line, or `undefined` for another part. */
 export function formatToolPart({ metadata, ...part }: Part): string | undefined {
   if (!("data" in part) || !isObject(part.data)) return undefined;

@@ -12,6 +12,7 @@ import {
 import {
   findPendingToolCalls,
   formatExampleResponse,
+  formatQuestion,
   formatToolCall,
   isAnswerableWithText,
 } from "./tool-call-answers.ts";
@@ -119,9 +120,10 @@ export function formatResumeCommands(ref: string, task: Pick<Task, "id" | "statu
       `or answer the agent: ${textCommand}`,
     ];
   if (calls.length === 0) return [textCommand];
+  const [call] = calls;
+  if (call && isAnswerableWithText(task))
+    return [`the agent ${formatQuestion(call)} Answer with this command:`, textCommand];
   const pending = calls.map(formatToolCall).join(", ");
-  if (isAnswerableWithText(task))
-    return [`the agent asks ${pending}. Answer with this command:`, textCommand];
   const answers = calls.flatMap((call) => ["--answer", formatExampleResponse(call)]);
   return [
     `the agent needs the result of ${pending}. Send it with this command:`,

@@ -41,9 +41,7 @@ const CALLERS: Readonly<Record<string, (url: string) => Promise<Caller>>> = {
     return {
       ask: async (text) => {
         const { err } = await runCliInTestProcess(["send", url, text]);
-        expect(err).toContain(
-          'the agent asks ask_user({"question":"Which color?"}). Answer with this command:',
-        );
+        expect(err).toContain("the agent asks: Which color? Answer with this command:");
         const [, ref = "", taskId = ""] = /send (\S+) --task-id (\S+) "<your answer>"/.exec(err) ?? [];
         // Another host name, because a new process has no open connection to the stopped server either.
         resumeArgs = ["send", ref.replace("127.0.0.1", "localhost"), "--task-id", taskId];

@@ -40,7 +40,10 @@ describe("the record of an ADK agent", () => {
         kind: "model",
         agent: "calculator",
         task_id: taskId,
-        prompt: { contents: [{ role: "user", parts: [{ text: "1 + 2" }] }] },
+        prompt: {
+          contents: [{ role: "user", parts: [{ text: "1 + 2" }] }],
+          tools: [{ name: "add", description: calculatorTool.description }],
+        },
         reply: { parts: [{ functionCall: { name: "add" } }] },
       },
       { kind: "tool", task_id: taskId, tool: "add", arguments: { a: 1, b: 2 }, result: { sum: 3 } },

@@ -42,7 +42,12 @@ function createReportingPlugin({ BasePlugin: AdkPlugin }: AdkModule): BasePlugin
       kind: "model",
       model: request?.model ?? "unknown",
       prompt:
-        request && toJson({ contents: request.contents, instruction: request.config?.systemInstruction }),
+        request &&
+        toJson({
+          contents: request.contents,
+          instruction: request.config?.systemInstruction,
+          tools: describeTools(request),
+        }),
       durationMs: performance.now() - startMs,
       ...result,
     });
@@ -132,6 +137,14 @@ function createReportingPlugin({ BasePlugin: AdkPlugin }: AdkModule): BasePlugin
 
 function findReporter({ invocationContext }: CallbackContext): Run["reportCall"] {
   return findRunContextByInvocation(invocationContext)?.run.reportCall;
+}
+
+/** Returns the names and the descriptions of tools, bounded. Their schemas would repeat in the record of each call. */
+function describeTools({ config }: LlmRequest): object[] {
+  return (config?.tools ?? [])
+    .flatMap((tool) => ("functionDeclarations" in tool ? (tool.functionDeclarations ?? []) : []))
+    .slice(0, 100)
+    .map(({ name, description = "" }) => ({ name, description: description.slice(0, 500).toWellFormed() }));
 }
 
 /** Gemini counts the tokens of its reasoning separately, and charges them as output. */

@@ -295,6 +295,16 @@ async function renderBanner(
   return `${top}${about}\n${agentList}${grpcLine}${openaiLine}${metricsLine}${consoleLine}\n${requestLine}${footer}\nCtrl-C stops it.\n`;
 }
 
+/** Ports from 1024 that fetch refuses (https://fetch.spec.whatwg.org/#port-blocking). */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+  10_080,
+]);
+
+function findOpenPort(port: number): number {
+  return BLOCKED_PORTS.has(port) ? findOpenPort(port + 1) : port;
+}
+
 /** Listens on the requested port, or on the next free port if the requested port is in use. */
 export async function listenOnNextFreePort(
   server: Server,
@@ -308,6 +318,8 @@ export async function listenOnNextFreePort(
     try {
       const address = await server.listen({ port: next, host, ...grpc });
       if (next !== port) streams.err(`Port ${port} is in use; using ${next}.\n`);
+      if (BLOCKED_PORTS.has(next))
+        streams.err(`hint: browsers and fetch refuse port ${next}; use --port ${findOpenPort(next)}.\n`);
       return address;
     } catch (error) {
       if (!isPortInUseError(error)) throw createStartError(error, options);

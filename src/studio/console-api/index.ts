@@ -246,6 +246,8 @@ export interface ConsoleTaskSummary {
   readonly usage?: ConsoleTaskUsage;
   /** Beginning of a message of the task, at most 200 characters. Unsafe text from strangers. */
   readonly preview: string;
+  /** The task that started this task, if the console observed it. */
+  readonly parent?: { readonly agent?: string; readonly id: string };
   /** Caller that owns the task, as `tenant/principal` or `principal`. Only for operators. */
   readonly caller?: string;
 }

@@ -1,7 +1,12 @@
 import { getSharedRedactor } from "../../observe/logging/index.ts";
 import { A2AError, TASK_STATES, isObject, type Task, type TaskState } from "../../protocol/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
-import type { ConsoleCredentials, ConsoleSession, ConsoleTaskQuery } from "../console-api/index.ts";
+import type {
+  ConsoleCredentials,
+  ConsoleSession,
+  ConsoleTaskQuery,
+  ConsoleTaskSummary,
+} from "../console-api/index.ts";
 import {
   createEmptyResponse,
   createJsonResponse,
@@ -88,9 +93,15 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
   "GET tasks": async ({ agents, url, workspace, recordJournal }) => {
     const query = parseTaskQuery(url.searchParams);
     const list = await listTasksOfListings(await agents.listTaskListings(), query);
-    const tasks = list.tasks.map((task) => {
-      const usage = workspace.journal.findUsage(task.id) ?? recordJournal.findUsage(task.id);
-      return usage ? { ...task, usage } : task;
+    const tasks = list.tasks.map((task): ConsoleTaskSummary => {
+      const facts = workspace.journal.findFacts(task.id) ?? recordJournal.findFacts(task.id) ?? {};
+      const { parent, ...known } = facts;
+      const { agent, task_id: id } = parent ?? {};
+      return {
+        ...known,
+        ...(id !== undefined && { parent: { id, ...(agent !== undefined && { agent }) } }),
+        ...task,
+      };
     });
     return createJsonResponse({ ...list, tasks });
   },

@@ -1,3 +1,4 @@
+import { LruCache } from "../../base/data-structures/index.ts";
 import {
   addModelLineUsage,
   type ModelLine,
@@ -30,8 +31,25 @@ export interface JournalEntry {
 /** Default maximum length of the lines of a journal, in characters. */
 export const DEFAULT_JOURNAL_LENGTH: number = 16 * 2 ** 20;
 
-/** Maximum number of tasks whose usage a journal keeps. */
-const MAX_USAGES = 10_000;
+/** What the lines of a task state about it, also lines that are no longer part of the journal. */
+interface JournalTaskFacts {
+  /** Usage of the observed model calls. Missing without a call. */
+  usage?: TokenUsage;
+  /** Largest number of an event in the log. */
+  events?: number;
+  /** Time of the first event, or of the request that started the task. */
+  createdAt?: string;
+  /** Task that started the task. */
+  parent?: ParentTask;
+}
+
+interface ParentTask {
+  readonly agent?: string;
+  readonly task_id: string;
+}
+
+/** Maximum number of tasks whose facts a journal keeps, and of requests that wait for the id of their task. */
+const MAX_FACTS = 10_000;
 
 /**
  * The newest traffic lines in memory. Readers have a cursor and no queue, so that slow readers hold no memory. A reader
@@ -44,8 +62,10 @@ export class LineJournal {
   #removedCount = 0;
   #length = 0;
   #lastCursor = 0;
-  /** Usage by task id, also of model calls that are no longer part of the journal. */
-  readonly #usages = new Map<string, TokenUsage>();
+  /** Facts by task id. */
+  readonly #facts = new LruCache<JournalTaskFacts>(MAX_FACTS);
+  /** Requests of agents that start tasks, by the key of the call. The response states the id of the task. */
+  readonly #startedCalls = new LruCache<Pick<JournalTaskFacts, "createdAt" | "parent">>(MAX_FACTS);
   readonly #waiters = new Set<() => void>();
 
   constructor(maxLength: number = DEFAULT_JOURNAL_LENGTH) {
@@ -66,7 +86,10 @@ export class LineJournal {
   append(text: string, operation?: object): JournalEntry {
     const line = JSON.parse(text) as LineIds;
     this.#lastCursor += 1;
-    if (line.kind === "model" && line.task_id !== undefined) this.#addUsage(line.task_id, line as ModelLine);
+    const callKey = line.call === undefined ? undefined : `${line.writer} ${line.call}`;
+    if (line.task_id !== undefined) this.#addFacts(line.task_id, line, callKey);
+    else if (line.kind === "request" && line.parent && callKey !== undefined)
+      this.#startedCalls.set(callKey, { createdAt: line.at, parent: line.parent });
     const entry: JournalEntry = {
       cursor: this.#lastCursor,
       text,
@@ -74,7 +97,7 @@ export class LineJournal {
       at: line.at,
       taskId: line.task_id,
       logSeq: line.log_seq,
-      callKey: line.call === undefined ? undefined : `${line.writer} ${line.call}`,
+      callKey,
       parent: line.parent,
       operation,
     };
@@ -109,18 +132,18 @@ export class LineJournal {
     );
   }
 
-  /** Returns the usage of the observed model calls of a task. */
-  findUsage(taskId: string): TokenUsage | undefined {
-    return this.#usages.get(taskId);
+  /** Returns what the observed lines state about a task. */
+  findFacts(taskId: string): Readonly<JournalTaskFacts> | undefined {
+    return this.#facts.get(taskId);
   }
 
-  #addUsage(taskId: string, line: ModelLine): void {
-    const usage = addModelLineUsage(this.#usages.get(taskId) ?? NO_USAGE, line);
-    // The map is in the order of the last calls.
-    this.#usages.delete(taskId);
-    this.#usages.set(taskId, usage);
-    const [oldest] = this.#usages.keys();
-    if (this.#usages.size > MAX_USAGES && oldest !== undefined) this.#usages.delete(oldest);
+  #addFacts(taskId: string, line: LineIds, callKey: string | undefined): void {
+    const facts: JournalTaskFacts = { ...this.#startedCalls.get(callKey ?? ""), ...this.#facts.get(taskId) };
+    if (line.kind === "model") facts.usage = addModelLineUsage(facts.usage ?? NO_USAGE, line as ModelLine);
+    if (line.log_seq !== undefined) facts.events = Math.max(facts.events ?? 0, line.log_seq);
+    if (line.log_seq === 1 && line.time_known !== false) facts.createdAt ??= line.at;
+    if (line.parent) facts.parent ??= line.parent;
+    this.#facts.set(taskId, facts);
   }
 
   /** Resolves after the next `append` or `wakeReaders`, or when the signal aborts. */
@@ -162,5 +185,6 @@ interface LineIds {
   readonly task_id?: string;
   readonly call?: string;
   readonly log_seq?: number;
-  readonly parent?: { readonly task_id: string };
+  readonly time_known?: false;
+  readonly parent?: ParentTask;
 }

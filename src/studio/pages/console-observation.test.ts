@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../../agents/adapters/index.ts";
 import {
@@ -16,6 +16,8 @@ import { connect } from "../../client/index.ts";
 import { decodeModelPrices, type TrafficLine } from "../../observe/trace/index.ts";
 import { openTrafficRecord, readTrafficFile } from "../../observe/trace/recording/index.ts";
 import { bearer } from "../../server/auth/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import type { Task } from "../../protocol/index.ts";
 import { createServer } from "../../server/index.ts";
 import { renderTrafficRecord } from "./index.ts";
 import { clerkAgent, ConsolePageTest, reportAgent, SteppedAgent } from "./console-page.fixture.ts";
@@ -48,6 +50,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await page.evaluate(`location.hash = "#/task/reporter/${task?.id}"`);
     const rows = page.locator("[data-testid=timeline] [data-kind=event]");
     await rows.first().waitFor();
+    expect(await page.locator(".task-time").innerText()).toMatch(/: where the time went was not observed$/);
     const times = await rows
       .locator("time")
       .evaluateAll((elements) => elements.map((element) => element.getAttribute("datetime")));
@@ -324,6 +327,47 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await test.close();
   });
 
+  it("lists the tasks of called agents below their callers, with events and duration, and without prices no cost", async () => {
+    const stepped = new SteppedAgent("solver");
+    const solver = createServer(stepped.agent, { store: "memory", observer: false });
+    const { url } = await solver.listen();
+    const planner = agent({ name: "planner", description: "Plans" }, async function* ({ reportCall, text }) {
+      reportCall?.({ kind: "model", model: "test-model", durationMs: 1, inputTokens: 10 });
+      yield (await (await connect(url)).ask(text)).text;
+    });
+    const test = await ConsolePageTest.serve({ planner }, {}, { agentUrls: [url] });
+    const { page, errors } = await test.open(browser, "#/tasks");
+    const client = await connect(test.url);
+    const answer = client.ask("2");
+    const rows = page.locator("[data-testid=task-row]");
+    const readCells = (name: string): Promise<string[]> => rows.locator(`.task-${name}`).allInnerTexts();
+    await expect.poll(() => readCells("agent")).toEqual(["planner", "solver"]);
+    await expect
+      .poll(() => readCells("duration"))
+      .toEqual([expect.stringMatching(/^for \d/), expect.stringMatching(/^for \d/)]);
+    expect(await readCells("preview")).toEqual([
+      expect.not.stringContaining("↳"),
+      expect.stringMatching(/^↳ /),
+    ]);
+    expect((await readCells("caller")).at(-1)).toBe("by planner");
+    stepped.allow(2);
+    await answer;
+    await expect
+      .poll(() => readCells("duration"))
+      .toEqual([expect.stringMatching(/^\d/), expect.stringMatching(/^\d/)]);
+    expect((await readCells("events")).map(Number)).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(await page.locator(".task-cost").count()).toBe(0);
+    expect(await page.locator(".list-summary").innerText()).toContain("--prices");
+    await page.setViewportSize({ width: 390, height: 800 });
+    await rows.nth(1).click();
+    const readers = page.getByRole("region", { name: "Readers" }).getByRole("listitem");
+    await expect.poll(() => readers.first().innerText()).toMatch(/all \d+ events/);
+    expect(errors).toEqual([]);
+    await page.close();
+    await test.close();
+    await solver.close();
+  });
+
   it("shows in the timeline of a task which agents it called and for how long, and the cost of its tree", async () => {
     const prices = decodeModelPrices({ currency: "USD", models: { "test-model": { input: 2, output: 10 } } });
     const model = { kind: "model", model: "test-model", durationMs: 1 } as const;
@@ -360,6 +404,11 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
         /3,000,000 \+ 0 tokens in 2 model calls with the tasks that it started, \$6\.00/,
       );
     }
+    await requests.nth(1).click();
+    await page.getByRole("link", { name: "Open the task of pricer" }).click();
+    await page.locator(".task-title h1", { hasText: "pricer" }).waitFor();
+    await page.getByRole("link", { name: "called by planner" }).click();
+    await page.locator(".task-title h1", { hasText: "planner" }).waitFor();
     await page.getByRole("tab", { name: "Wire" }).click();
     await page.locator("#task-view").getByText("SendStreamingMessage").first().waitFor();
     expect(await page.locator("#task-view").innerText()).not.toContain("Request not recorded");
@@ -380,19 +429,56 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await test.close();
   });
 
-  it("states how long a task took, in the list and in its header", async () => {
+  it("states in the list how long a task took, and in its header who determined the time, with a link to the path", async () => {
+    let url = "";
     const slow = agent({ name: "slow", description: "Takes its time" }, async function* () {
       await setTimeout(1_100);
       yield "Done.";
     });
-    const test = await ConsolePageTest.serve({ slow });
-    const { page } = await test.open(browser, "#/tasks");
-    await (await connect(test.url)).ask("Hi");
+    const thinker = agent({ name: "thinker", description: "Thinks" }, async function* ({ reportCall }) {
+      await setTimeout(300);
+      reportCall?.({ kind: "model", model: "big", durationMs: 300 });
+      yield "Done.";
+    });
+    const delegate = (name: string, to: string): Agent =>
+      agent({ name, description: "Delegates" }, async function* () {
+        yield (await (await connect(`${url}/a2a/${to}`)).ask("Hi")).text;
+      });
+    const agents = { slow, thinker, clerk: clerkAgent, planner: delegate("planner", "slow") };
+    const test = await ConsolePageTest.serve({ ...agents, tutor: delegate("tutor", "planner") });
+    ({ url } = test);
+    const { page, errors } = await test.open(browser, "#/tasks");
+    const ask = async (name: string): Promise<Task> => {
+      const { task } = await (await connect(`${url}/a2a/${name}`)).ask("Hi");
+      return task as Task;
+    };
+    const openTask = async (name: string, { id }: Task): Promise<Locator> => {
+      await page.evaluate(`location.hash = "#/task/${name}/${id}"`);
+      return page.locator(`[data-task-id="${id}"] .task-time`);
+    };
+    await ask("slow");
     await expect
       .poll(() => page.locator("[data-testid=task-row] .task-duration").first().innerText())
       .toMatch(/^1\.\d\d s$/);
     await page.locator("[data-testid=task-row]").first().click();
-    await expect.poll(() => page.locator(".task-title").innerText()).toMatch(/\b1\.\d\d s\b/);
+    const time = page.locator(".task-time");
+    await expect.poll(() => time.innerText()).toMatch(/^1\.\d\d s: \d+ % own work/);
+    const thinkerTime = await openTask("thinker", await ask("thinker"));
+    await expect.poll(() => thinkerTime.innerText()).toMatch(/ms: \d+ % model big/);
+    const tutorTime = await openTask("tutor", await ask("tutor"));
+    await expect.poll(() => tutorTime.innerText()).toMatch(/s: \d+ % waiting for planner → slow/);
+
+    const question = await ask("clerk");
+    const clerkTime = await openTask("clerk", question);
+    await expect.poll(() => clerkTime.innerText()).toMatch(/^Waiting for the user for \d/);
+    await setTimeout(500);
+    const clerk = await connect(`${url}/a2a/clerk`);
+    await clerk.ask({ taskId: question.id, parts: [{ text: "yes" }] });
+    await expect.poll(() => clerkTime.innerText()).toMatch(/ms: \d+ % waiting for the user/);
+    await clerkTime.click();
+    await page.locator("#tab-path[aria-selected=true]").waitFor();
+    await page.locator(".path-bar li", { hasText: "user" }).waitFor();
+    expect(errors).toEqual([]);
     await page.close();
     await test.close();
   });
@@ -411,6 +497,9 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
           outputTokens: 34,
           finishReason: "STOP",
           prompt: {
+            tools: [
+              { name: "look_up", description: "Finds the <i>weather</i>", parameters: { type: "object" } },
+            ],
             instruction: "Answer in one <b>word</b>.",
             contents: [
               { role: "user", parts: [{ text }] },
@@ -441,6 +530,12 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     expect(await messages.nth(0).innerText()).toContain("Answer in one <b>word</b>.");
     expect(await messages.nth(2).innerText()).toMatch(/Calls look_up[^]*Seoul/);
     await messages.nth(3).locator("strong", { hasText: "Clear" }).waitFor();
+    const tools = call.locator(".model-tools > li");
+    expect(await tools.allInnerTexts()).toEqual([
+      expect.stringMatching(/^look_up Finds the <i>weather<\/i>\s+Schema$/),
+    ]);
+    await tools.getByText("Schema").click();
+    await tools.getByText("object").waitFor();
     await page.locator("[data-testid=timeline] [data-kind=model]").nth(1).click();
     await call.getByRole("button", { name: "950 more" }).click();
     expect(await messages.count()).toBe(100);

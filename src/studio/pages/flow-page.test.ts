@@ -19,7 +19,7 @@ import { recordPlannerTraffic, type RecordedTraffic } from "./recorded-traffic.f
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`The screens Flow and Compare are not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
-const FLOW_VIEWS = ["sequence", "graph", "timeline", "path"] as const;
+const FLOW_VIEWS = ["sequence", "path", "graph", "timeline"] as const;
 
 describe.skipIf(!hasChromium)("the page of a traffic record", () => {
   let browser: Browser;

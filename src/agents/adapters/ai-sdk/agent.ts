@@ -124,16 +124,16 @@ export function fromAiSdk(
           : toUserMessage(turn.message),
       );
     const call = { messages: [...earlierMessages, ...newMessages], abortSignal: turn.signal };
-    // An agent passes the instructions of each step to this callback.
-    const instructions: unknown[] = [];
-    const onStepStart = (step: { readonly instructions?: unknown }): void =>
-      void instructions.push(step.instructions);
+    // An agent passes the instructions and the tools of each step to this callback.
+    const steps: StepStart[] = [];
+    const onStepStart = ({ instructions, tools }: StepStart): void =>
+      void steps.push({ instructions, tools });
     const isObserved = turn.reportCall !== undefined && typeof source !== "function";
     const observedCall = { ...call, onStepStart };
     const result = await start(isObserved ? observedCall : call, turn);
     const output = new AgentLoopOutput(turn, { showReasoning, showToolCalls });
     const parts = turn.reportCall
-      ? reportAiSdkCalls(result.stream, turn.reportCall, call.messages, instructions)
+      ? reportAiSdkCalls(result.stream, turn.reportCall, call.messages, steps)
       : result.stream;
     for await (const part of parts) {
       turn.progress();
@@ -235,16 +235,32 @@ function listToolCallsInMessage({ role, content }: ModelMessage): ToolCallPart[]
   return content.filter((part) => part.type === "tool-call");
 }
 
+/** What the AI SDK states about a step before its call of the model. */
+interface StepStart {
+  readonly instructions?: unknown;
+  readonly tools?: object | undefined;
+}
+
+/** Returns the names and the descriptions of tools, bounded. Their schemas would repeat in the record of each call. */
+function describeTools(tools: object = {}): JsonValue[] {
+  return Object.entries(tools as Record<string, { readonly description?: unknown }>)
+    .slice(0, 100)
+    .map(([name, { description }]) => {
+      const text = typeof description === "string" ? description.slice(0, 500).toWellFormed() : "";
+      return { name, description: text };
+    });
+}
+
 /**
  * Passes on the parts of a stream, and reports its model calls and tool calls to the run. The prompt of the first call
  * is the conversation. The prompts of later calls also contain the replies and tool results that precede them. Each call
- * removes its instructions from `instructions`.
+ * removes its start from `steps`.
  */
 async function* reportAiSdkCalls(
   parts: AsyncIterable<TextStreamPart<ToolSet>>,
   reportCall: ReportCall,
   messages: readonly ModelMessage[],
-  instructions: unknown[],
+  steps: StepStart[],
 ): AsyncGenerator<TextStreamPart<ToolSet>, void, undefined> {
   const conversation: JsonValue[] = messages.map((message) => toJsonValue(message));
   const calls = new CallTracker(reportCall);
@@ -252,9 +268,10 @@ async function* reportAiSdkCalls(
   let text = "";
   for await (const part of parts) {
     if (part.type === "start-step") {
-      const content = instructions.shift();
+      const { instructions: content, tools } = steps.shift() ?? {};
       const system = content === undefined ? [] : [{ role: "system", content: toJsonValue(content) }];
-      calls.startModel({ model: "unknown", prompt: [...system, ...conversation] });
+      const prompt = { messages: [...system, ...conversation], tools: describeTools(tools) };
+      calls.startModel({ model: "unknown", prompt });
       [reply, text] = [[], ""];
     } else if (part.type === "text-delta") text += part.text;
     else if (part.type === "tool-call") {

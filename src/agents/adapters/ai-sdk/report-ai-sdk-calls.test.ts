@@ -15,6 +15,7 @@ it("an agent of the AI SDK reports its model calls and tool calls to the observe
     else yield "The sum is 3.";
   });
   const add = tool({
+    description: "Adds two numbers.",
     inputSchema: z.object({ a: z.number(), b: z.number() }),
     execute: ({ a, b }) => {
       vi.advanceTimersByTime(50);
@@ -41,7 +42,10 @@ it("an agent of the AI SDK reports its model calls and tool calls to the observe
   expect(calls[0]).toMatchObject({ durationMs: 50 });
   expect(calls[1]).toMatchObject({ durationMs: 0, endedMsAgo: 50 });
   expect(calls[1]).toMatchObject({
-    prompt: [{ role: "system", content: "Add carefully." }, { role: "user" }],
+    prompt: {
+      messages: [{ role: "system", content: "Add carefully." }, { role: "user" }],
+      tools: [{ name: "add", description: "Adds two numbers." }],
+    },
   });
   expect(JSON.stringify(calls[1])).toContain("1 + 2");
   expect(JSON.stringify(calls[2])).toContain('"sum":3');

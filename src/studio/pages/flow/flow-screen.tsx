@@ -32,9 +32,9 @@ import {
 
 const FLOW_VIEWS = [
   ["sequence", "Sequence"],
+  ["path", "Path and cost"],
   ["graph", "Graph"],
   ["timeline", "Timeline"],
-  ["path", "Path and cost"],
 ] as const;
 type FlowViewName = (typeof FLOW_VIEWS)[number][0];
 

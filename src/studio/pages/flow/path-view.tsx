@@ -5,14 +5,18 @@ import { formatCount, formatDuration, formatPercent } from "../cards/text-format
 import { Notice } from "../parts/notice.tsx";
 import { shortenId } from "../parts/identifier.tsx";
 import {
+  addUsage,
   buildTrafficGraph,
   type CriticalPathStep,
+  formatPrice,
   listTaskActivities,
+  NO_USAGE,
   summarizeCriticalPath,
   type TaskActivity,
   type TrafficTask,
   UNOBSERVED_TASK,
 } from "../../../observe/trace/index.ts";
+import { MISSING_PRICES } from "../task/model-call-view.tsx";
 import type { FlowAnalysis } from "./analyze-flow.ts";
 import { FigureTable } from "./figure-table.tsx";
 import { computeQuantile, listUsage, WAIT_LABELS } from "./traffic-drawings.ts";
@@ -31,6 +35,7 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
   const shares = useMemo(() => summarizeCriticalPath(path), [path]);
   const waits = useMemo(() => sumActivities(flow), [flow]);
   const { edges } = useMemo(() => buildTrafficGraph(model, taskKeys), [model, flow]);
+  const usage = tasks.map((task) => task.usage).reduce(addUsage, NO_USAGE);
   const start = path[0]?.startMs ?? 0;
   const total = (path.at(-1)?.endMs ?? start) - start;
   return (
@@ -108,6 +113,7 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
             listUsage(usage).join(" · ") || "–",
           ])}
         />
+        {usage.calls > 0 && formatPrice(usage) === "" && <p class="hint">{MISSING_PRICES}</p>}
       </section>
     </div>
   );

@@ -1,4 +1,6 @@
 import type { VNode } from "preact";
+import { usePageState } from "../app/page-state.ts";
+import { formatRoute } from "../app/route.ts";
 import { escapeControlCharacters } from "../../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -13,6 +15,21 @@ export function Identifier({ name, id }: { readonly name: string; readonly id: s
       </code>
       <CopyButton text={() => id} label={`Copy the ${name} id`} />
     </span>
+  );
+}
+
+/** A link to a task of the traffic, which names agents and not their ids. */
+export function TaskLink(props: {
+  readonly agent: string | undefined;
+  readonly id: string;
+  readonly text: string;
+}): VNode {
+  const { agent = "unknown", id, text } = props;
+  const { findAgent } = usePageState();
+  return (
+    <a href={formatRoute("task", [findAgent(agent)?.id ?? agent, id])}>
+      <AgentText text={text} />
+    </a>
   );
 }
 

@@ -1,3 +1,5 @@
+import { useEffect, useState } from "preact/hooks";
+
 const clockFormat = new Intl.DateTimeFormat("en-GB", {
   hour: "2-digit",
   minute: "2-digit",
@@ -26,4 +28,14 @@ export function formatAge(time: string, nowMs: number): string {
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
   return `${Math.floor(seconds / 86_400)} d ago`;
+}
+
+/** Returns the current time, which advances every five seconds. */
+export function useCurrentTime(): number {
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 5_000);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
 }

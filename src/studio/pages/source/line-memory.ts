@@ -82,7 +82,7 @@ export class LineMemory {
     const start = Number(pageToken);
     const end = start + pageSize;
     return {
-      tasks: found.slice(start, end).map(summarizeTask),
+      tasks: found.slice(start, end).map((task) => summarizeTask(task, this.#model)),
       ...(end < found.length ? { nextPageToken: String(end) } : {}),
       isTextSearchable: true,
       problems: [],
@@ -112,7 +112,8 @@ function containsText({ entries }: TrafficTask, text: string): boolean {
   return entries.some(({ line }) => describeLine(line).text.toLowerCase().includes(text));
 }
 
-function summarizeTask(task: TrafficTask): ConsoleTaskSummary {
+function summarizeTask(task: TrafficTask, model: TrafficModel): ConsoleTaskSummary {
+  const parent = model.tasks.get(model.findParentTaskKey(task.key) ?? "");
   const last = task.entries.findLast(({ line }) => line.kind === "event" || line.kind === "frame");
   return {
     agent: task.agent ?? UNKNOWN_AGENT_ID,
@@ -122,6 +123,8 @@ function summarizeTask(task: TrafficTask): ConsoleTaskSummary {
     createdAt: new Date(task.startMs).toISOString(),
     updatedAt: new Date(task.lastMs).toISOString(),
     events: task.loggedNumbers.highest || task.entryCount,
+    ...(task.usage.calls > 0 && { usage: task.usage }),
+    ...(parent && { parent: { id: parent.id, ...(parent.agent !== undefined && { agent: parent.agent }) } }),
     preview: last === undefined ? "" : describeLine(last.line).text,
   };
 }

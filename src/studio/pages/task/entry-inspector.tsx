@@ -5,6 +5,7 @@ import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ErrorStack } from "../parts/error-stack.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
+import { TaskLink } from "../parts/identifier.tsx";
 import { PartList } from "../parts/part-view.tsx";
 import { formatClock } from "../parts/time-format.ts";
 import { describeLine } from "./describe-line.ts";
@@ -15,6 +16,8 @@ import { ModelCallView } from "./model-call-view.tsx";
 interface EntryInspectorProps {
   readonly entry: TimelineEntry;
   readonly task: TrafficTask;
+  /** The task of another agent to which the line belongs. */
+  readonly otherTask?: TrafficTask | undefined;
   /** Changes with the task, whose later lines can add marks. */
   readonly version: number;
   readonly onClose: () => void;
@@ -26,7 +29,7 @@ interface EntryInspectorProps {
 
 /** The details of a line: its marks, its content, and its JSON. */
 export function EntryInspector(props: EntryInspectorProps): VNode {
-  const { entry, task, onClose, onShowTaskAt, onReplayAfter } = props;
+  const { entry, task, otherTask, onClose, onShowTaskAt, onReplayAfter } = props;
   const { line, timeMs } = entry;
   const { kind, text } = describeLine(line);
   const marks = task.getMarks(entry);
@@ -69,6 +72,15 @@ export function EntryInspector(props: EntryInspectorProps): VNode {
           </>
         )}
       </dl>
+      {otherTask && (
+        <p>
+          <TaskLink
+            agent={otherTask.agent}
+            id={otherTask.id}
+            text={`Open the task of ${otherTask.agent ?? "the agent"}`}
+          />
+        </p>
+      )}
       {seq !== undefined && (
         <p class="actions">
           {onShowTaskAt && (

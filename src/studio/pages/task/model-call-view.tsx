@@ -7,16 +7,26 @@ import { JsonTree } from "../parts/json-tree.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import { PartBoundary } from "../parts/part-boundary.tsx";
 import { PlainText } from "../parts/plain-text.tsx";
-import { listModelMessages, type ModelMessage, type ModelMessagePart } from "./model-messages.ts";
+import {
+  listModelMessages,
+  listOfferedTools,
+  type ModelMessage,
+  type ModelMessagePart,
+  type OfferedTool,
+} from "./model-messages.ts";
+
+/** Stands where the user looks for the cost of model calls. */
+export const MISSING_PRICES = "The cost is unknown, because no price is known: pass a file with --prices.";
 
 /** What a model saw, what it replied, and what the call cost. */
 export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {
   const prompt = useMemo(() => listModelMessages(line.prompt, "user"), [line.prompt]);
+  const tools = useMemo(() => listOfferedTools(line.prompt), [line.prompt]);
   const reply = useMemo(() => listModelMessages(line.reply, "assistant"), [line.reply]);
   const facts = [
     ["Model", line.provider === undefined ? line.model : `${line.model} (${line.provider})`],
     ["Tokens", formatTokens(line)],
-    ["Price", formatPrice(addModelLineUsage(NO_USAGE, line))],
+    ["Price", formatPrice(addModelLineUsage(NO_USAGE, line)) || MISSING_PRICES],
     ["Finish reason", line.finish_reason ?? ""],
     ["Duration", formatDuration(line.duration_ms)],
   ].filter(([, value]) => value !== "");
@@ -40,10 +50,41 @@ export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {
       <h3>Prompt</h3>
       {prompt.length === 0 && <MissingContent name="prompt" isRecorded={line.prompt !== undefined} />}
       <Messages messages={prompt} />
+      {tools.length > 0 && (
+        <>
+          <h3>Tools that the model could call</h3>
+          <ul class="model-tools">
+            {tools.slice(0, MAX_TOOLS).map((tool, index) => (
+              <ToolItem key={index} tool={tool} />
+            ))}
+          </ul>
+          {tools.length > MAX_TOOLS && <p class="hint">{formatCount(tools.length - MAX_TOOLS)} more tools</p>}
+        </>
+      )}
       <h3>Reply</h3>
       {reply.length === 0 && <MissingContent name="reply" isRecorded={line.reply !== undefined} />}
       <Messages messages={reply} />
     </section>
+  );
+}
+
+/** Largest number of tools that the page shows. */
+const MAX_TOOLS = 100;
+
+function ToolItem({ tool: { name, description, details } }: { readonly tool: OfferedTool }): VNode {
+  return (
+    <li>
+      <code>
+        <AgentText text={name} />
+      </code>{" "}
+      <AgentText text={description} />
+      {Object.keys(details).length > 0 && (
+        <details>
+          <summary>Schema</summary>
+          <JsonTree value={details} />
+        </details>
+      )}
+    </li>
   );
 }
 

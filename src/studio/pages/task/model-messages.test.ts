@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import * as fc from "fast-check";
 import type { JsonValue } from "../../../protocol/index.ts";
-import { listModelMessages } from "./model-messages.ts";
+import { listModelMessages, listOfferedTools } from "./model-messages.ts";
 
+const nest = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 const text = (value: string): { kind: "text"; text: string } => ({ kind: "text", text: value });
 
 describe("the messages of a model call", () => {
@@ -137,4 +138,31 @@ describe("the messages of a model call", () => {
   });
 });
 
-const nest = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+it.each<[string, JsonValue, JsonValue]>([
+  [
+    "ADK",
+    [{ functionDeclarations: [{ name: "add", description: "Adds", parameters: { a: 1 } }] }],
+    { parameters: { a: 1 } },
+  ],
+  [
+    "OpenAI",
+    [{ type: "function", function: { name: "add", description: "Adds", strict: true } }],
+    { strict: true },
+  ],
+  ["Anthropic", [{ name: "add", description: "Adds", input_schema: {} }], { input_schema: {} }],
+  ["a record without schemas", [{ name: "add", description: "Adds" }, null, "x"], {}],
+])("the tools that a model could call are read from the prompt of %s", (_, tools, details) => {
+  expect(listOfferedTools({ messages: [], tools })).toEqual([{ name: "add", description: "Adds", details }]);
+});
+
+it("prompts without a list of tools offer none, however they look", () => {
+  for (const prompt of [
+    undefined,
+    null,
+    "x",
+    [],
+    { tools: {} },
+    JSON.parse(`{"tools":${nest(20_000)}}`),
+  ] as JsonValue[])
+    expect(listOfferedTools(prompt)).toEqual([]);
+});

@@ -98,6 +98,27 @@ function toToolPart(part: JsonObject): Extract<ModelMessagePart, { tool: string 
     : undefined;
 }
 
+/** A tool that a model may call. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  /** Everything else that the prompt states about the tool, such as the schema of its arguments. */
+  readonly details: JsonObject;
+}
+
+/** Lists the tools in a prompt: of ADK and Gemini, the AI SDK, OpenAI, or Anthropic. */
+export function listOfferedTools(prompt: JsonValue | undefined): OfferedTool[] {
+  const tools = isObject(prompt) ? prompt["tools"] : undefined;
+  if (!Array.isArray(tools)) return [];
+  const declared = tools.flatMap((tool) =>
+    isObject(tool) && Array.isArray(tool["functionDeclarations"]) ? tool["functionDeclarations"] : [tool],
+  );
+  return declared.filter(isObject).map((tool) => {
+    const { name, type, description, ...details } = isObject(tool["function"]) ? tool["function"] : tool;
+    return { name: toName(name ?? type), description: toName(description), details };
+  });
+}
+
 function toCall(tool: JsonValue | undefined, value: JsonValue = {}): ReturnType<typeof toToolPart> {
   return { kind: "call", tool: toName(tool), value: parseText(value) };
 }

@@ -1,6 +1,5 @@
 import type { VNode } from "preact";
 import type { ReaderPosition, TrafficTask } from "../../../observe/trace/index.ts";
-import { toSingleLine } from "../../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { pluralize } from "../cards/text-format.ts";
 
@@ -30,18 +29,7 @@ export function ReadersView({
         {readers.map((reader, index) => (
           <li key={reader.call}>
             <AgentText text={formatReader(reader, index)} />
-            {reader.lastLogSeq !== undefined && (
-              <progress
-                max={last || 1}
-                value={reader.lastLogSeq}
-                aria-label={toSingleLine(`Events that ${formatReader(reader, index)} received`)}
-              />
-            )}
-            <span class="soft">
-              {reader.lastLogSeq === undefined
-                ? pluralize(reader.frames, "frame")
-                : `event ${reader.lastLogSeq} of ${last}`}
-            </span>
+            <span class="soft">{describePosition(reader, last)}</span>
             <span class="badge" data-tone={STATE_TONES[reader.state]}>
               {reader.state}
             </span>
@@ -57,3 +45,21 @@ function formatReader({ from, vantage }: ReaderPosition, index: number): string 
   if (from !== undefined) return from;
   return vantage === "unknown" ? `reader ${index + 1}` : `reader ${index + 1}, seen by the ${vantage}`;
 }
+
+/** States where a reader is, or where and why it stopped. A stream that ends as intended ends with a turn. */
+function describePosition({ lastLogSeq, frames, state }: ReaderPosition, last: number): string {
+  if (lastLogSeq === undefined) return pluralize(frames, "frame");
+  if (state === "completed")
+    return lastLogSeq === last
+      ? `all ${pluralize(last, "event")}`
+      : `up to event ${lastLogSeq}, the end of its turn`;
+  return `${STOP_WORDS[state]} event ${lastLogSeq} of ${last}`;
+}
+
+const STOP_WORDS: Readonly<Record<Exclude<ReaderPosition["state"], "completed">, string>> = {
+  open: "at",
+  cut: "cut after",
+  stalled: "stalled after",
+  canceled: "left after",
+  failed: "failed after",
+};

@@ -5,16 +5,21 @@ import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
-import { Identifier } from "../parts/identifier.tsx";
+import { WAIT_LABELS } from "../flow/traffic-drawings.ts";
+import { Identifier, TaskLink } from "../parts/identifier.tsx";
 import { FailureNotice } from "../parts/notice.tsx";
 import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
-import { formatDateTime } from "../parts/time-format.ts";
-import { isTerminal, type Task, type TaskState } from "../../../protocol/index.ts";
+import { formatDateTime, useCurrentTime } from "../parts/time-format.ts";
+import { isInterrupted, isTerminal, type Task, type TaskState } from "../../../protocol/index.ts";
 import {
+  computeTaskCriticalPath,
   computeTotalUsage,
+  type CriticalPathStep,
   formatPrice,
   getTaskPeriod,
+  summarizeCriticalPath,
   type TokenUsage,
+  type TrafficModel,
   type TrafficTask,
 } from "../../../observe/trace/index.ts";
 import type { TaskRecord } from "./task-record.ts";
@@ -42,6 +47,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
   const contextId = task?.contextId ?? traffic?.contextId;
   const usage = traffic?.usage;
   const treeUsage = traffic && computeTotalUsage(record.model, traffic);
+  const parent = traffic?.statedParent;
   const pathOfTask = [agentId, taskId];
   return (
     <header class="task-header">
@@ -52,19 +58,22 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
         <TaskStateBadge state={task === undefined ? state : findShownState(task)} />
         <Identifier name="task" id={taskId} />
         {contextId !== undefined && contextId !== "" && <Identifier name="context" id={contextId} />}
+        {parent?.agent !== undefined && (
+          <TaskLink agent={parent.agent} id={parent.task_id} text={`called by ${parent.agent}`} />
+        )}
         {task?.status.timestamp !== undefined && (
           <time class="soft">{formatDateTime(task.status.timestamp)}</time>
-        )}
-        {traffic !== undefined && isTerminal(state) && (
-          <span class="soft" title="Time from the first message to the end">
-            {formatDuration(getTaskPeriod(traffic).endMs - getTaskPeriod(traffic).startMs)}
-          </span>
         )}
         {usage !== undefined && usage.calls > 0 && (
           <span class="soft">{formatUsage(usage, "of this task")}</span>
         )}
         {treeUsage !== undefined && treeUsage.calls > (usage?.calls ?? 0) && (
           <span class="soft">{formatUsage(treeUsage, "with the tasks that it started")}</span>
+        )}
+        {traffic !== undefined && (
+          <a class="task-time" href={formatRoute("flow", pathOfTask, { view: "path" })}>
+            <TaskTime model={record.model} task={traffic} state={state} />
+          </a>
         )}
       </div>
       <div class="actions">
@@ -105,6 +114,62 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
     </header>
   );
 }
+
+/** How long a task took, and who determined the duration. An open task states since when it runs or waits. */
+function TaskTime(props: {
+  readonly model: TrafficModel;
+  readonly task: TrafficTask;
+  readonly state: TaskState;
+}): VNode {
+  const { model, task, state } = props;
+  const { source } = usePageState();
+  const nowMs = useCurrentTime();
+  const { startMs, endMs } = getTaskPeriod(task);
+  if (isTerminal(state) || source.session.mode === "file")
+    return <AgentText text={`${formatDuration(endMs - startMs)}: ${explainTime(model, task)}`} />;
+  const sinceMs = isInterrupted(state) ? (task.stateChanges.at(-1)?.timeMs ?? startMs) : startMs;
+  const duration = formatDuration(Math.max(0, nowMs - sinceMs));
+  if (isInterrupted(state)) return <>Waiting for the user for {duration}</>;
+  const open = model.listExchangesDuring(task.key).filter((exchange) => exchange.endMs === undefined);
+  const agents = [...new Set(open.map(({ to }) => to))].join(", ");
+  return <AgentText text={`Running for ${duration}${agents === "" ? "" : `, now waiting for ${agents}`}`} />;
+}
+
+/** Largest number of causes that the header of a task names. */
+const MAX_CAUSES = 3;
+
+/** Names the parties that determined the duration of a task, for example `98 % waiting for the user, 1 % model gpt-5`. */
+function explainTime(model: TrafficModel, root: TrafficTask): string {
+  const path = computeTaskCriticalPath(model, root);
+  const causes = path.map((step) => ({ ...step, kind: "own" as const, name: nameCause(model, root, step) }));
+  const shares = summarizeCriticalPath(causes).filter(({ share }) => share >= 0.005);
+  if (shares.length === 0) return "where the time went was not observed";
+  return shares
+    .slice(0, MAX_CAUSES)
+    .map(({ name, share }) => `${Math.round(100 * share)} % ${name}`)
+    .join(", ");
+}
+
+/** Names the cause of a step. For the work of other agents, these are the agents from the called one to the busy one. */
+function nameCause(
+  model: TrafficModel,
+  root: TrafficTask,
+  { kind, name, taskKey }: CriticalPathStep,
+): string {
+  if (kind === "user") return "waiting for the user";
+  const agents = kind === "agent" ? [name] : [];
+  let key: string | undefined = taskKey;
+  for (let depth = 0; key !== undefined && key !== root.key && depth < MAX_CHAIN_LENGTH; depth++) {
+    const { agent = "agent" } = model.tasks.get(key) ?? {};
+    if (agents[0] !== agent) agents.unshift(agent);
+    key = model.findParentTaskKey(key);
+  }
+  if (agents.length > 0) return `waiting for ${agents.join(" → ")}`;
+  return kind === "own" || name === "" ? WAIT_LABELS[kind] : `${WAIT_LABELS[kind]} ${name}`;
+}
+
+/** A damaged record can contain tasks that call each other in a circle. */
+const MAX_CHAIN_LENGTH = 20;
 
 function formatUsage(usage: TokenUsage, scope: string): string {
   const tokens = `${formatCount(usage.inputTokens)} + ${formatCount(usage.outputTokens)} tokens`;

@@ -6,7 +6,7 @@ import { chatDraft } from "../chat/chat-draft.ts";
 import { useCopyHotkeys } from "../parts/copy-text.ts";
 import { FailureNotice, Notice } from "../parts/notice.tsx";
 import { isInterrupted, type Task, type TaskState } from "../../../protocol/index.ts";
-import type { TimelineEntry, TrafficTask } from "../../../observe/trace/index.ts";
+import type { TimelineEntry, TrafficModel, TrafficTask } from "../../../observe/trace/index.ts";
 import { AnswerForm } from "./answer-form.tsx";
 import { ContentView } from "./content-view.tsx";
 import { EntryInspector } from "./entry-inspector.tsx";
@@ -196,6 +196,7 @@ function TimelinePanel(
         <EntryInspector
           entry={selected}
           task={traffic}
+          otherTask={findOtherTask(record.model, traffic, selected)}
           version={version}
           onClose={() => page.replaceParams({ entry: undefined })}
           onShowTaskAt={
@@ -208,6 +209,17 @@ function TimelinePanel(
       )}
     </div>
   );
+}
+
+/** Finds the task of another agent to which a line of the timeline belongs. */
+function findOtherTask(
+  model: TrafficModel,
+  task: TrafficTask,
+  { line }: TimelineEntry,
+): TrafficTask | undefined {
+  const { taskKey = task.key } =
+    "call" in line ? (model.findExchange(`${line.writer}/${line.call}`) ?? {}) : {};
+  return taskKey === task.key ? undefined : model.tasks.get(taskKey);
 }
 
 /** Moves the focus after the details are rendered. */

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ConsoleTaskSummary } from "../../console-api/index.ts";
-import { appendTaskPage, formatTaskKey, refreshTaskRows, type TaskRows } from "./task-pages.ts";
+import { appendTaskPage, formatTaskKey, nestTaskRows, refreshTaskRows, type TaskRows } from "./task-pages.ts";
 
 const createRow = (id: number, updatedAt: number): ConsoleTaskSummary => ({
   agent: "a",
@@ -46,5 +46,28 @@ describe("the rows of the task list", () => {
         },
       ),
     );
+  });
+
+  it("are below the row of the task that started theirs, oldest first, also if tasks start each other", () => {
+    const rows = [
+      createRow(5, 50),
+      { ...createRow(4, 40), parent: { id: "3" } },
+      createRow(1, 30),
+      { ...createRow(3, 25), parent: { id: "1" } },
+      { ...createRow(2, 20), parent: { id: "1" } },
+      { ...createRow(6, 10), parent: { id: "not listed" } },
+      { ...createRow(7, 9), parent: { id: "8" } },
+      { ...createRow(8, 8), parent: { id: "7" } },
+    ];
+    expect(nestTaskRows(rows).map(({ row, depth }) => `${"-".repeat(depth)}${row.id}`)).toEqual([
+      "5",
+      "1",
+      "-2",
+      "-3",
+      "--4",
+      "6",
+      "7",
+      "-8",
+    ]);
   });
 });

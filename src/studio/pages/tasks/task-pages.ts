@@ -35,3 +35,30 @@ export function refreshTaskRows(current: TaskRows, fresh: TaskRows): TaskRows {
   if (older.length === 0) return fresh;
   return { rows: [...fresh.rows, ...older], nextPageToken: current.nextPageToken };
 }
+
+/** A row, and the number of tasks above it that led to its task. */
+export interface NestedTaskRow {
+  readonly row: ConsoleTaskSummary;
+  readonly depth: number;
+  /** The row of the task that started this task. */
+  readonly parent?: ConsoleTaskSummary;
+}
+
+/** Puts each task below the task that started it, oldest first. Tasks without a listed caller keep their order. */
+export function nestTaskRows(rows: readonly ConsoleTaskSummary[]): NestedTaskRow[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const children = Map.groupBy(rows, ({ parent }) => byId.get(parent?.id ?? ""));
+  const nested = new Map<ConsoleTaskSummary, NestedTaskRow>();
+  // Damaged lines can state tasks that start each other, which have no first task.
+  for (const root of [...(children.get(undefined) ?? []), ...rows]) {
+    const open: NestedTaskRow[] = [{ row: root, depth: 0 }];
+    for (let next = open.pop(); next; next = open.pop()) {
+      const { row: parent, depth } = next;
+      if (nested.has(parent)) continue;
+      nested.set(parent, next);
+      // The list has the newest task first, and the last open row is next.
+      for (const row of children.get(parent) ?? []) open.push({ row, depth: depth + 1, parent });
+    }
+  }
+  return [...nested.values()];
+}

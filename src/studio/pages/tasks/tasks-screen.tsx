@@ -1,45 +1,49 @@
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { isTerminal } from "../../../protocol/index.ts";
-import { formatCount, formatDuration } from "../cards/text-format.ts";
+import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { toSingleLine } from "../../../cards/index.ts";
 import { formatPrice } from "../../../observe/trace/index.ts";
-import type { ConsoleTaskSummary } from "../../console-api/index.ts";
 import { shortenId } from "../parts/identifier.tsx";
 import { useCopyHotkeys } from "../parts/copy-text.ts";
+import { MISSING_PRICES } from "../task/model-call-view.tsx";
 import { FailureNotice, Notice } from "../parts/notice.tsx";
 import { TaskStateBadge } from "../parts/task-state-badge.tsx";
-import { formatAge, formatDateTime } from "../parts/time-format.ts";
+import { formatAge, formatDateTime, useCurrentTime } from "../parts/time-format.ts";
 import { useMediaQuery } from "../parts/use-media-query.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { hasFilter, toTaskQuery } from "./task-filter.ts";
 import { TaskFilterForm } from "./task-filter-form.tsx";
-import { formatTaskKey } from "./task-pages.ts";
+import { formatTaskKey, type NestedTaskRow, nestTaskRows } from "./task-pages.ts";
 import { type LiveTaskList, useTaskList } from "./use-task-list.ts";
 import { formatJson } from "../parts/json-text.ts";
 
 const ROW_HEIGHT = 44;
 const PHONE_ROW_HEIGHT = 68;
+/** Deeper tasks have the indentation of this level. */
+const MAX_INDENT_LEVELS = 8;
 
 /** The tasks of all agents, newest first. */
 export function TasksScreen(): VNode {
   const page = usePageState();
   const filter = page.route.value.params;
-  const list = useTaskList(toTaskQuery(filter));
+  const { rows: listed, ...list } = useTaskList(toTaskQuery(filter));
+  const rows = useMemo(() => nestTaskRows(listed), [listed]);
   const [selectedKey, setSelectedKey] = useState<string>();
+  const hasCost = listed.some(({ usage }) => usage && formatPrice(usage) !== "");
   const isPhone = useMediaQuery("(max-width: 640px)");
   const nowMs = useCurrentTime();
-  const selectedIndex = list.rows.findIndex((row) => formatTaskKey(row) === selectedKey);
-  const selectedRow = list.rows[selectedIndex];
+  const selectedIndex = rows.findIndex(({ row }) => formatTaskKey(row) === selectedKey);
+  const selectedRow = rows[selectedIndex]?.row;
   useCopyHotkeys(
     selectedRow && { name: "the task id", text: () => selectedRow.id },
     selectedRow && { name: "the row as JSON", text: () => formatJson(selectedRow, 2) },
   );
   return (
-    <div class="tasks-screen">
+    <div class="tasks-screen" data-has-cost={hasCost ? "" : undefined}>
       <h1 class="screen-reader-only">Tasks</h1>
       <TaskFilterForm
         filter={filter}
@@ -59,10 +63,11 @@ export function TasksScreen(): VNode {
         <FailureNotice title="The tasks cannot be listed" error={list.status.error} onRetry={list.reload} />
       )}
       <p class="list-summary soft" role="status">
-        {formatSummary(list)}
+        {formatSummary(rows.length, list)}
+        {!hasCost && listed.some(({ usage }) => usage) && ` · ${MISSING_PRICES}`}
       </p>
-      {list.rows.length === 0 && list.status === "ready" && <EmptyTaskList isFiltered={hasFilter(filter)} />}
-      {list.rows.length > 0 && (
+      {rows.length === 0 && list.status === "ready" && <EmptyTaskList isFiltered={hasFilter(filter)} />}
+      {rows.length > 0 && (
         <div class="task-row task-heads soft" aria-hidden="true">
           <span>State</span>
           <span>Message</span>
@@ -70,39 +75,39 @@ export function TasksScreen(): VNode {
           <span class="task-ids">Task</span>
           <span class="task-events">Events</span>
           <span class="task-tokens">Tokens</span>
-          <span class="task-cost">Cost</span>
+          {hasCost && <span class="task-cost">Cost</span>}
           <span class="task-duration">Duration</span>
           <span class="task-age">Age</span>
         </div>
       )}
-      {list.rows.length > 0 && (
+      {rows.length > 0 && (
         <VirtualList
           label="Tasks"
-          count={list.rows.length}
+          count={rows.length}
           rowHeight={isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT}
           selectedIndex={selectedIndex < 0 ? undefined : selectedIndex}
-          getRowKey={(index) => (list.rows[index] === undefined ? "" : formatTaskKey(list.rows[index]))}
+          getRowKey={(index) => (rows[index] === undefined ? "" : formatTaskKey(rows[index].row))}
           getRowAttributes={(index) => ({
             "data-testid": "task-row",
-            "data-task-id": list.rows[index]?.id ?? "",
-            "data-state": list.rows[index]?.state ?? "",
+            "data-task-id": rows[index]?.row.id ?? "",
+            "data-state": rows[index]?.row.state ?? "",
           })}
           onSelect={(index) => {
-            const row = list.rows[index];
+            const row = rows[index]?.row;
             if (row !== undefined) setSelectedKey(formatTaskKey(row));
           }}
           onOpen={(index) => {
-            const row = list.rows[index];
+            const row = rows[index]?.row;
             if (row !== undefined) page.navigate("task", [row.agent, row.id]);
           }}
           getRowHref={(index) => {
-            const row = list.rows[index];
+            const row = rows[index]?.row;
             return row === undefined ? formatRoute("tasks") : formatRoute("task", [row.agent, row.id]);
           }}
           onEndReached={list.loadMore}
           renderRow={(index) => {
-            const row = list.rows[index];
-            return row === undefined ? <span /> : <TaskRow row={row} nowMs={nowMs} />;
+            const nested = rows[index];
+            return nested === undefined ? <span /> : <TaskRow {...nested} nowMs={nowMs} />;
           }}
         />
       )}
@@ -110,13 +115,21 @@ export function TasksScreen(): VNode {
   );
 }
 
-function TaskRow({ row, nowMs }: { readonly row: ConsoleTaskSummary; readonly nowMs: number }): VNode {
+function TaskRow({ row, depth, parent, nowMs }: NestedTaskRow & { readonly nowMs: number }): VNode {
   const { findAgent } = usePageState();
-  const { agent, id, state, preview, createdAt, updatedAt, events, usage, caller, contextId } = row;
+  const { agent, id, state, preview, createdAt, updatedAt, events, usage, contextId } = row;
+  const callingAgent = parent ? (findAgent(parent.agent)?.name ?? parent.agent) : row.parent?.agent;
+  const caller = callingAgent === undefined ? row.caller : `by ${callingAgent}`;
+  const cost = usage ? formatPrice(usage) : "";
+  const endMs = isTerminal(state) ? Date.parse(updatedAt) : nowMs;
+  const durationMs = createdAt === undefined ? undefined : Math.max(0, endMs - Date.parse(createdAt));
   return (
     <div class="task-row">
       <TaskStateBadge state={state} />
-      <bdi class="task-preview">{toSingleLine(preview) || "no text"}</bdi>
+      <bdi class="task-preview" style={{ paddingLeft: `${Math.min(depth, MAX_INDENT_LEVELS)}em` }}>
+        {depth > 0 && "↳ "}
+        {toSingleLine(preview) || "no text"}
+      </bdi>
       <span class="task-agent">
         <AgentText text={findAgent(agent)?.name ?? agent} />
       </span>
@@ -132,13 +145,13 @@ function TaskRow({ row, nowMs }: { readonly row: ConsoleTaskSummary; readonly no
       <span class="soft task-tokens" title="Tokens of the observed model calls">
         {usage === undefined ? "" : formatCount(usage.inputTokens + usage.outputTokens)}
       </span>
-      <span class="soft task-cost" title="Cost of the observed model calls">
-        {usage === undefined ? "" : formatPrice(usage)}
-      </span>
-      <span class="soft task-duration" title="Time from the first message to the end">
-        {createdAt !== undefined && isTerminal(state)
-          ? formatDuration(Date.parse(updatedAt) - Date.parse(createdAt))
-          : ""}
+      {cost !== "" && (
+        <span class="soft task-cost" title="Cost of the observed model calls">
+          {cost}
+        </span>
+      )}
+      <span class="soft task-duration" title="Time from the first message to the end, or until now">
+        {durationMs !== undefined && `${isTerminal(state) ? "" : "for "}${formatDuration(durationMs)}`}
       </span>
       <time class="soft task-age" dateTime={updatedAt} title={formatDateTime(updatedAt)}>
         {formatAge(updatedAt, nowMs)}
@@ -169,18 +182,7 @@ function EmptyTaskList({ isFiltered }: { readonly isFiltered: boolean }): VNode 
   );
 }
 
-function formatSummary({ rows, hasMore, status }: LiveTaskList): string {
+function formatSummary(count: number, { hasMore, status }: Pick<LiveTaskList, "hasMore" | "status">): string {
   if (status === "loading") return "Loading the tasks …";
-  const noun = rows.length === 1 ? "task" : "tasks";
-  return hasMore ? `${rows.length} ${noun}, and more` : `${rows.length} ${noun}`;
-}
-
-/** Returns the current time, which advances every five seconds. */
-function useCurrentTime(): number {
-  const [nowMs, setNowMs] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), 5_000);
-    return () => clearInterval(timer);
-  }, []);
-  return nowMs;
+  return `${pluralize(count, "task")}${hasMore ? ", and more" : ""}`;
 }
