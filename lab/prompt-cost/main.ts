@@ -115,10 +115,7 @@ function defineGsm8kPlannerPromptCostCase(
   };
 }
 
-/**
- * Requests the two supporting paragraphs, either in sequence or in parallel. The findings are the supporting
- * sentences.
- */
+/** Requests the two supporting paragraphs in sequence. The findings are the supporting sentences. */
 function defineHotpotPlannerPromptCostCase(options: PlannerOptions): PromptCostCase<HotpotQaSample> {
   return {
     role: createPlanner(options),
@@ -133,18 +130,10 @@ function renderScriptedHotpotReply(sample: HotpotQaSample, { input }: ModelReque
     return paragraph ? getSupportingSentences(sample, paragraph) : "Not found";
   }
   if (input.kind === "answer") throw new Error("The planner must delegate a subtask before it answers.");
-  const subtask = ({ title }: Paragraph): string => `${sample.question} Look into ${title}`;
-  const open = needed.slice(input.findings.length);
-  const [next] = open;
+  const next = needed[input.findings.length];
   if (!next) return JSON.stringify({ action: "final_answer", answer: sample.gold });
-  if (input.mode === "chained")
-    return JSON.stringify({ action: "call_solver", subtask: subtask(next), documents: [next.title] });
-  const subtasks = open.map((paragraph, index) => ({
-    id: `s${index + 1}`,
-    task: subtask(paragraph),
-    documents: [paragraph.title],
-  }));
-  return JSON.stringify({ action: "call_solvers", subtasks });
+  const subtask = `${sample.question} Look into ${next.title}`;
+  return JSON.stringify({ action: "call_solver", subtask, documents: [next.title] });
 }
 
 /** The sentences that support each answer: title and position, by question. */
@@ -207,21 +196,16 @@ const gsm8kSamples =
 await printPromptCostTable("GSM8K", gsm8kSamples, {
   direct: defineGsm8kBaselinePromptCostCase("direct"),
   CoT: defineGsm8kBaselinePromptCostCase("cot"),
-  "chained, 3 turns": defineGsm8kPlannerPromptCostCase({ maxTurns: 3 }),
-  "chained, 3 turns, whole conversation": defineGsm8kPlannerPromptCostCase({
+  "3 turns": defineGsm8kPlannerPromptCostCase({ maxTurns: 3 }),
+  "3 turns, whole conversation": defineGsm8kPlannerPromptCostCase({
     maxTurns: 3,
     transcript: "history",
   }),
-  "chained, a call for each step": defineGsm8kPlannerPromptCostCase({ maxTurns: 12 }, false),
-  "chained, a call for each step, whole conversation": defineGsm8kPlannerPromptCostCase(
+  "a call for each step": defineGsm8kPlannerPromptCostCase({ maxTurns: 12 }, false),
+  "a call for each step, whole conversation": defineGsm8kPlannerPromptCostCase(
     { maxTurns: 12, transcript: "history" },
     false,
   ),
-  "parallel, a call for each step": defineGsm8kPlannerPromptCostCase(
-    { mode: "parallel", maxTurns: 12 },
-    false,
-  ),
-  "plan first, a call for each step": defineGsm8kPlannerPromptCostCase({ mode: "plan-first" }, false),
 });
 
 const hotpotDatasetTexts =
@@ -248,7 +232,6 @@ if (hotpotDatasetTexts[0] !== undefined)
       "routed: planner sees titles, solver what it is given": defineHotpotPlannerPromptCostCase({
         context: "routed",
       }),
-      "routed, both hops at once": defineHotpotPlannerPromptCostCase({ context: "routed", mode: "parallel" }),
     },
   );
 else console.log("\nHotpotQA: pass a folder with hotpotqa/dev_distractor_first100.jsonl in --data.");

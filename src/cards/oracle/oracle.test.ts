@@ -32,21 +32,21 @@ describe("arithmetic", () => {
   });
 
   it.each([
-    ["", "ends too early"],
-    ["2+", "ends too early"],
-    ["(1", "ends too early"],
-    ["1)", 'has ")" at 2'],
-    ["1 2", 'has "2" at 3'],
-    ["1.2.3", 'has "." at 4'],
-    ["2**3", 'has "*" at 3'],
-    ["process.exit()", 'has "p" at 1'],
-    ["1e9", 'has "e" at 2'],
-    ["1/0", "divides by 0"],
-    ["0/0", "divides by 0"],
-    ["(".repeat(51), "more than 50 nested parentheses"],
-    ["1".repeat(1_001), "has 1001 characters"],
-  ])("rejects %j", (expression, why) => {
-    expect(() => evaluateArithmetic(expression)).toThrow(why);
+    "",
+    "2+",
+    "(1",
+    "1)",
+    "1 2",
+    "1.2.3",
+    "2**3",
+    "process.exit()",
+    "1e9",
+    "1/0",
+    "0/0",
+    "(".repeat(100_000),
+    "1".repeat(1_001),
+  ])("rejects %j", (expression) => {
+    expect(() => evaluateArithmetic(expression)).toThrow(/is no arithmetic expression with a finite value/);
   });
 
   it("agrees with JavaScript on every expression", () => {

@@ -10,6 +10,15 @@ export interface ContextDocument extends Paragraph {
   readonly id: string;
 }
 
+/**
+ * Policy that selects the task context that a solver receives.
+ *
+ * - `none`: solvers receive no context. Only the planner reads the documents.
+ * - `full`: solvers receive the entire context. The planner sees only the document titles.
+ * - `routed`: solvers receive only the documents that the planner selects for the subtask.
+ */
+export type SubtaskContextPolicy = "none" | "full" | "routed";
+
 /** Creates the context of a task card from a list of documents. */
 export function createTaskContextFromDocuments(paragraphs: readonly Paragraph[]): JsonObject {
   return { documents: paragraphs.map(({ title, sentences }) => ({ title, sentences: [...sentences] })) };

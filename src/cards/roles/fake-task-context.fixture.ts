@@ -58,12 +58,6 @@ export class InMemoryTestRunLog {
   listTasksTo(role: string): TaskCard[] {
     return this.cards.filter((card) => card.message_type === "task" && card.recipient === role) as TaskCard[];
   }
-
-  get notices(): ErrorCard[] {
-    return this.cards.filter(
-      (card) => card.message_type === "error" && card.metadata.in_reply_to === undefined,
-    ) as ErrorCard[];
-  }
 }
 
 /** A task context in this process that behaves like `RoleExecution` without a network. */
@@ -144,17 +138,6 @@ export class FakeTaskContext implements TaskContext {
 
   sendQuery(query: QueryRequest): Promise<ResultCard> {
     throw new Error(`no role answers ${query.query}`);
-  }
-
-  notifyRequesterOfError({ error, errorType }: Extract<TaskOutcome, { error: string }>): void {
-    this.runLog.recordCard(
-      this.runLog.protocol.createErrorCard({
-        from: this.#roleName as "planner",
-        to: "controller",
-        error,
-        errorType,
-      }),
-    );
   }
 
   /** Stops the role with a control card, as a controller does. */

@@ -21,13 +21,8 @@ export {
   createScriptedModel,
   withFaults,
 } from "./models/index.ts";
-export type {
-  SubtaskDocumentContextPolicy,
-  ContextBuilder,
-  PlannerDispatchMode,
-  PlannerOptions,
-} from "./planner/planner-state.ts";
-export { createPlanner } from "./planner/planner.ts";
+export type { SubtaskContextPolicy } from "./context-documents.ts";
+export { createPlanner, type PlannerOptions } from "./planner/planner.ts";
 export {
   BASELINE_ANSWERER_CARD_ROUTES,
   type BaselineAnswererOptions,

@@ -56,18 +56,12 @@ export interface PlannerModelInput {
   /** Number of the planner's current turn, starting at 1. In the last turn, the planner can only answer. */
   readonly turn: number;
   readonly maxTurns: number;
-  /** Number of solver calls that remain for the planner. `undefined` means no limit. */
-  readonly solverCallsLeft: number | undefined;
-  /** Dispatch mode of the planner, which is `chained`, `plan-first`, or `parallel`. */
-  readonly mode: string;
   /** Reason why the planner rejected the previous reply of the model. Only a retry has a rejection reason. */
   readonly rejectionReason?: string;
 }
 
 /** A solver's reply to one subtask. */
 export interface SolverFinding {
-  /** Id that the planner assigned to the subtask, if any. */
-  readonly id?: string;
   readonly subtask: string;
   /** Status of the solver's reply. If `status` is `error`, `answer` contains the error message. */
   readonly status: ResultCardStatus;

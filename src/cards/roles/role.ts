@@ -95,11 +95,6 @@ export interface TaskContext {
    * query, the A2A task has the state `INPUT_REQUIRED`.
    */
   sendQuery(query: QueryRequest): Promise<ResultCard | ErrorCard>;
-  /**
-   * Reports an error while the task continues. The method sends an `ErrorCard` that is not a reply to another
-   * card.
-   */
-  notifyRequesterOfError(error: Extract<TaskOutcome, { error: string }>): void;
 }
 
 /** A subtask that a role sends to another role. */

@@ -70,25 +70,6 @@ describe("a solver", () => {
     const { reply } = await runSolver([{ text: "The person who is the only", finish: "length" }]);
     expect(reply.metadata).toMatchObject({ status: "partial", error_type: "truncated" });
   });
-
-  it("evaluates arithmetic and ignores the value that the model wrote", async () => {
-    const { reply, run } = await runSolver(["<<16-3-4>> eggs, $<<9*2=19>>"], { calculator: true });
-    expect(reply.content).toBe("9 eggs, $18");
-    expect(run.modelRequests[0]?.messages[0]?.text).toContain("<<16-3-4>>");
-  });
-
-  it("reports invalid arithmetic once", async () => {
-    const { reply, run } = await runSolver(["<<1/0>>", "<<1/1>>"], { calculator: true });
-    expect(reply.content).toBe("1");
-    expect(run.modelRequests[1]?.messages.at(-1)?.text).toMatch(/divides by 0.*Answer again/);
-    const again = await runSolver(["<<process.exit()>>"], { calculator: true });
-    expect(again.reply).toMatchObject({ metadata: { error_type: "model_error" } });
-    expect(again.run.modelRequests).toHaveLength(2);
-  });
-
-  it("keeps the marks without a calculator", async () => {
-    expect((await runSolver(["<<1+1>>"])).reply.content).toBe("<<1+1>>");
-  });
 });
 
 const runAnswerer = (

@@ -1,18 +1,16 @@
-import { defineOptionNames } from "../../base/usage-checks/index.ts";
+import { defineOptionNames, omitUndefined } from "../../base/usage-checks/index.ts";
 import {
   type AnswerForm,
   type CardRoute,
   CONTROLLER,
   type CoreRole,
-  evaluateArithmetic,
   extractAnswer,
-  formatNumberWithoutExponent,
   isPlaceholderText,
   normalizeAnswer,
   SOLVER,
 } from "../index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { findReplyErrorType, type ModelMessage, type ModelReply } from "./role-model.ts";
+import { findReplyErrorType, type ModelReply } from "./role-model.ts";
 import type { Role, TaskContext, TaskOutcome } from "./role.ts";
 import {
   hasDocuments,
@@ -30,11 +28,6 @@ export interface SolverOptions {
   readonly name?: string;
   /** Maximum number of tokens in one model answer, including reasoning tokens. Default: 1,024. */
   readonly maxAnswerTokens?: number;
-  /**
-   * Whether the solver evaluates arithmetic expressions that the model writes as `<<16-3-4>>`. The calculator
-   * evaluates only arithmetic and executes no code. Default: `false`.
-   */
-  readonly calculator?: boolean;
   readonly temperature?: number;
   readonly seed?: number;
   /** First lines of the system prompt. Default: the instructions of the package. */
@@ -43,15 +36,14 @@ export interface SolverOptions {
 
 const assertKnownOptions = defineOptionNames<SolverOptions>()(
   "createSolver",
-  "calculator instructions maxAnswerTokens name seed temperature",
+  "instructions maxAnswerTokens name seed temperature",
 );
 
 /**
- * Creates a solver role. The solver performs one subtask with one model call and returns a short answer. If
- * `calculator` is `true` and an expression is invalid, the solver calls the model a second time. The result
+ * Creates a solver role. The solver performs one subtask with one model call and returns a short answer. The result
  * has the status `success`. If the model replies "Not found", the status is `partial`. If the
- * token limit cut off the reply, the status is `partial`, too, with the error type `truncated`. If the reply is empty
- * or still contains an invalid expression, the solver returns the error `model_error`.
+ * token limit cut off the reply, the status is `partial`, too, with the error type `truncated`. If the reply is empty,
+ * the solver returns the error `model_error`.
  */
 export function createSolver(options: SolverOptions = {}): Role {
   assertKnownOptions(options);
@@ -63,56 +55,22 @@ export function createSolver(options: SolverOptions = {}): Role {
 }
 
 async function runSolver(taskContext: TaskContext, options: SolverOptions): Promise<TaskOutcome> {
-  const { maxAnswerTokens = 1_024, calculator = false, temperature, seed, instructions } = options;
-  const messages: ModelMessage[] = [
-    {
-      role: "system",
-      text: renderSolverInstructions(calculator, hasDocuments(taskContext.task), instructions),
-    },
-    { role: "user", text: renderTaskPrompt("Subtask", taskContext.task) },
-  ];
-  for (let attempt = 1; ; attempt++) {
-    const reply = await taskContext.callModel({
-      input: { kind: "solve", task: taskContext.task },
-      messages,
-      maxTokens: maxAnswerTokens,
-      ...(temperature !== undefined && { temperature }),
-      ...(seed !== undefined && { seed }),
-    });
-    const text = reply.text.toWellFormed().trim();
-    if (text === "") return createEmptyReplyOutcome(reply.finish, maxAnswerTokens);
-    const { result, problem } = calculator ? replaceArithmetic(text) : { result: text };
-    if (reply.finish === "length")
-      return { result: text, status: "partial", metadata: { error_type: "truncated" } };
-    if (problem === undefined)
-      return { result, status: /^not found\.?$/i.test(result) ? "partial" : "success" };
-    if (attempt > 1)
-      return {
-        error: `The solver's model wrote invalid arithmetic twice: ${problem}`,
-        errorType: "model_error",
-      };
-    taskContext.reportUnusableReply(problem, reply);
-    messages.push({ role: "assistant", text }, { role: "user", text: `${problem} Answer again.` });
-  }
+  const { maxAnswerTokens = 1_024, temperature, seed, instructions } = options;
+  const { task } = taskContext;
+  const reply = await taskContext.callModel({
+    input: { kind: "solve", task },
+    messages: [
+      { role: "system", text: renderSolverInstructions(hasDocuments(task), instructions) },
+      { role: "user", text: renderTaskPrompt("Subtask", task) },
+    ],
+    maxTokens: maxAnswerTokens,
+    ...omitUndefined({ temperature, seed }),
+  });
+  const result = reply.text.toWellFormed().trim();
+  if (result === "") return createEmptyReplyOutcome(reply.finish, maxAnswerTokens);
+  if (reply.finish === "length") return { result, status: "partial", metadata: { error_type: "truncated" } };
+  return { result, status: /^not found\.?$/i.test(result) ? "partial" : "success" };
 }
-
-/**
- * Replaces every arithmetic expression `<<…>>` with its value. In `<<16-3-4=9>>`, the calculator ignores the
- * value `9` that the model wrote.
- */
-function replaceArithmetic(text: string): { result: string; problem?: string } {
-  try {
-    return {
-      result: text.replaceAll(ARITHMETIC_PATTERN, (_, expression: string) =>
-        formatNumberWithoutExponent(evaluateArithmetic(expression)),
-      ),
-    };
-  } catch (error) {
-    return { result: text, problem: A2AError.from(error).message };
-  }
-}
-
-const ARITHMETIC_PATTERN = /<<([^<>=]+)(?:=[^<>]*)?>>/g;
 
 function createEmptyReplyOutcome(finish: string, maxTokens: number): TaskOutcome {
   const reason =
@@ -219,8 +177,7 @@ async function runBaselineAnswerer(
         { role: "user", text: renderTaskPrompt("Problem", taskContext.task) + renderOtherAnswers(others) },
       ],
       maxTokens,
-      ...(temperature !== undefined && { temperature }),
-      ...(seed !== undefined && { seed: seed + sample - 1 }),
+      ...omitUndefined({ temperature, seed: seed === undefined ? undefined : seed + sample - 1 }),
     });
   let replies: readonly ModelReply[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -28,14 +28,14 @@ describe("the types of roles", () => {
 
   it("distinguish inputs, actions, and outcomes", () => {
     expectTypeOf<StructuredModelInput["kind"]>().toEqualTypeOf<"plan" | "solve" | "answer">();
-    expectTypeOf<PlannerAction["action"]>().toEqualTypeOf<"call_solver" | "call_solvers" | "final_answer">();
+    expectTypeOf<PlannerAction["action"]>().toEqualTypeOf<"call_solver" | "final_answer">();
     expectTypeOf<Extract<TaskOutcome, { error: string }>>().not.toHaveProperty("result");
     expectTypeOf<Awaited<ReturnType<TaskContext["delegate"]>>>().toEqualTypeOf<ResultCard | ErrorCard>();
   });
 
   it("reject invalid options", () => {
-    // @ts-expect-error the mode does not exist
-    createPlanner({ mode: "plan_first" });
+    // @ts-expect-error the transcript does not exist
+    createPlanner({ transcript: "none" });
     // @ts-expect-error the context policy does not exist
     createPlanner({ context: "some" });
     // @ts-expect-error `style` is required
@@ -45,18 +45,5 @@ describe("the types of roles", () => {
     // @ts-expect-error `text` is required
     createScriptedModel([{ finish: "stop" }]);
     expectTypeOf<PlannerOptions["maxTurns"]>().toEqualTypeOf<number | undefined>();
-  });
-
-  it("accept custom error types", () => {
-    expectTypeOf<{ retries: { timeout: 2; my_error: 1 } }>().toExtend<PlannerOptions>();
-  });
-
-  it("pass the subtask and the task to a context function", () => {
-    createPlanner({
-      context: (subtask, task) => {
-        expectTypeOf(subtask.documents).toEqualTypeOf<readonly string[] | undefined>();
-        return task.metadata.context;
-      },
-    });
   });
 });

@@ -1,15 +1,9 @@
 import { truncateText } from "../../protocol/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
-import type { RecordedCall, RecordedSample } from "../recording/index.ts";
+import type { RecordedCall } from "../recording/index.ts";
 import { isPlaceholderText } from "../scoring/index.ts";
 import { formatCardSenderAndRecipient } from "./card-statistics.ts";
-import {
-  addTokenCounts,
-  convertUsageToTokenCounts,
-  countAnswerTokens,
-  type TokenCounts,
-  ZERO_TOKENS,
-} from "./token-counts.ts";
+import { countAnswerTokens, sumUsageTokens } from "./token-counts.ts";
 
 /** Descriptions of all kinds of findings, in the order that reports list the kinds. */
 export const RUN_FINDING_KINDS = {
@@ -69,32 +63,41 @@ export function detectRunFindings({
     }
   }
   const limit = cards.find(({ metadata }) => metadata["error_type"] === "turn_limit");
-  if (limit) add("turn-limit", limit.content);
+  if (limit) add("turn-limit", `the last answer is ${quoteContent(limit)}`);
   for (const { line, role, turn } of calls)
     if (line.finish_reason === "length")
       add("truncated", `${role}${turn === undefined ? "" : `, turn ${turn}`}: the reply was cut off`);
   return findings;
 }
 
-/** Returns descriptions of the message cards of a problem that violate a guarantee of the card protocol. */
+/**
+ * Returns descriptions of the message cards of a problem that violate a guarantee of the card protocol. Exactly one card
+ * reports the tokens of each model call. Without recorded calls of a role, the tokens on its cards cannot be checked.
+ */
 export function listProtocolViolations({
   cards,
+  calls,
   isSettled,
 }: {
   readonly cards: readonly MessageCard[];
-  /** Whether no more message cards are expected. */
+  readonly calls: readonly RecordedCall[];
+  /** Whether no more message cards are expected. In unfinished problems, a call can be recorded before its card. */
   readonly isSettled: boolean;
 }): string[] {
+  const callsByCard = Map.groupBy(calls, ({ cardId }) => cardId);
+  const recordedRoles = new Set(calls.map(({ role }) => role));
+  const ids = new Set(cards.map(({ metadata }) => metadata.card_id));
+  const lost = calls.filter(({ cardId, usage }) => !ids.has(cardId) && usage.source !== "none");
   // Custom card types such as `verdict` can also end a task.
   const replies = Map.groupBy(
     cards.filter(({ message_type }) => !["task", "query", "control"].includes(message_type)),
     ({ metadata }) => metadata.in_reply_to,
   );
-  return cards.flatMap((card) => {
+  const found = isSettled ? lost.map(({ role }) => `no card has the tokens of a call of ${role}`) : [];
+  for (const card of cards) {
     const { card_id, usage, tokens } = card.metadata;
     const name = `${formatCardSenderAndRecipient(card)}: ${quoteContent(card)}`;
     const sum = usage && usage.input_tokens + usage.output_tokens;
-    const found: string[] = [];
     if (card.message_type === "task" && card_id !== undefined) {
       const all = replies.get(card_id) ?? [];
       const ends = all.filter(({ message_type }) => message_type === "result" || message_type === "error");
@@ -103,8 +106,15 @@ export function listProtocolViolations({
     }
     if (sum !== undefined && tokens !== undefined && sum !== tokens)
       found.push(`${name} has ${tokens} tokens, but its usage is ${sum}`);
-    return found;
-  });
+    if (!isSettled || card_id === undefined || !recordedRoles.has(card.sender)) continue;
+    const own = sumUsageTokens([usage]);
+    const called = sumUsageTokens((callsByCard.get(card_id) ?? []).map((call) => call.usage));
+    if (JSON.stringify(own) !== JSON.stringify(called))
+      found.push(
+        `${name} has ${own.input}+${own.output} tokens, but its model calls have ${called.input}+${called.output}`,
+      );
+  }
+  return found;
 }
 
 /** Normalizes the case and the whitespace of a task text, for comparison. */
@@ -115,85 +125,4 @@ function normalizeCaseAndWhitespace(text: string): string {
 function quoteContent({ content }: MessageCard): string {
   const words = content.replaceAll(/\s+/g, " ").trim();
   return words.length > 60 ? `“${truncateText(words, 60)}…”` : `“${words}”`;
-}
-
-/** Comparison between the token counts of message cards and model calls. */
-export interface CardCallTokenComparison {
-  readonly ok: boolean;
-  /** Number of problem and role pairs whose token counts were compared. */
-  readonly checked: number;
-  readonly mismatches: readonly CardCallTokenMismatch[];
-  /** Roles whose tokens cannot be checked, because another process records their model calls. */
-  readonly unchecked: readonly string[];
-}
-
-/** Problem and role whose message cards and model calls have different token counts. */
-interface CardCallTokenMismatch {
-  readonly sample_id: string | undefined;
-  readonly role: string;
-  /** Token counts on the role's message cards. */
-  readonly cards: TokenCounts;
-  /** Token counts of the role's model calls. */
-  readonly calls: TokenCounts;
-  /** IDs of the message cards whose token counts differ from the token counts of their model calls. */
-  readonly card_ids: readonly string[];
-}
-
-/**
- * Compares the token counts of message cards and model calls for each problem and each recorded role. Pass
- * only finished problems. In unfinished problems, a model call can be recorded before its message card.
- */
-export function compareCardAndCallTokens(
-  samples: readonly Pick<RecordedSample, "id" | "cards" | "calls">[],
-  allCalls: readonly RecordedCall[],
-): CardCallTokenComparison {
-  const recordedRoles = new Set(allCalls.map(({ role }) => role));
-  const mismatches: CardCallTokenMismatch[] = [];
-  let checked = 0;
-  const unchecked = new Set<string>();
-  for (const { id, cards, calls } of samples) {
-    const cardsByRole = Map.groupBy(cards, ({ sender }) => sender);
-    const callsByRole = Map.groupBy(calls, ({ role }) => role);
-    for (const role of new Set([...cardsByRole.keys(), ...callsByRole.keys()])) {
-      const roleCards = cardsByRole.get(role) ?? [];
-      if (!recordedRoles.has(role)) {
-        if (roleCards.some(({ metadata }) => metadata.usage)) unchecked.add(role);
-        continue;
-      }
-      checked += 1;
-      const mismatch = findCardCallTokenMismatch(id, role, roleCards, callsByRole.get(role) ?? []);
-      if (mismatch) mismatches.push(mismatch);
-    }
-  }
-  return { ok: mismatches.length === 0, checked, mismatches, unchecked: [...unchecked] };
-}
-
-function findCardCallTokenMismatch(
-  sample_id: string | undefined,
-  role: string,
-  cards: readonly MessageCard[],
-  calls: readonly RecordedCall[],
-): CardCallTokenMismatch | undefined {
-  const cardTokens = new Map<string, TokenCounts>();
-  const callTokens = new Map<string, TokenCounts>();
-  for (const { metadata } of cards)
-    addTokensToSum(cardTokens, metadata.card_id ?? "", convertUsageToTokenCounts(metadata.usage));
-  for (const { cardId, usage } of calls) addTokensToSum(callTokens, cardId, convertUsageToTokenCounts(usage));
-  const card_ids = [...new Set([...cardTokens.keys(), ...callTokens.keys()])].filter(
-    (id) => !hasSameTokens(cardTokens.get(id) ?? ZERO_TOKENS, callTokens.get(id) ?? ZERO_TOKENS),
-  );
-  if (card_ids.length === 0) return undefined;
-  return { sample_id, role, cards: sumAllTokens(cardTokens), calls: sumAllTokens(callTokens), card_ids };
-}
-
-function addTokensToSum(sums: Map<string, TokenCounts>, id: string, tokens: TokenCounts): void {
-  sums.set(id, addTokenCounts(sums.get(id) ?? ZERO_TOKENS, tokens));
-}
-
-function sumAllTokens(sums: ReadonlyMap<string, TokenCounts>): TokenCounts {
-  return [...sums.values()].reduce(addTokenCounts, ZERO_TOKENS);
-}
-
-function hasSameTokens(a: TokenCounts, b: TokenCounts): boolean {
-  return a.input === b.input && a.output === b.output && a.cached === b.cached && a.reasoning === b.reasoning;
 }

@@ -32,7 +32,6 @@ describe("a correct run", () => {
       broken: [],
       samples: { total: 4, done: 4, open: 0 },
       accuracy: { value: 0.5 },
-      ledger: { ok: true, checked: 8, mismatches: [], unchecked: [] },
       found: { "repeated-task": 1, "turn-limit": 1 },
       ends: ["completed"],
     });
@@ -62,7 +61,7 @@ describe("a correct run", () => {
   });
 });
 
-describe("the ledger", () => {
+describe("the tokens on the cards equal those of the calls", () => {
   const spoil = (
     change: (line: ModelLine) => ModelLine | undefined,
     ...scripts: readonly ScriptedSample[]
@@ -72,27 +71,20 @@ describe("the ledger", () => {
       scripts.length > 0 ? scripts : undefined,
     );
 
-  it("names the problem, the role, and the difference if no card includes a call", () => {
+  it("or the report names the problem and the card", () => {
     const recording = spoil((line) =>
       line.message_id === "gsm8k_1.r2" ? { ...line, input_tokens: 190 } : line,
     );
-    const { ledger, broken } = buildRunReport(recording);
-    expect(ledger).toMatchObject({ ok: false, checked: 8 });
-    expect(ledger?.mismatches).toMatchObject([
-      {
-        sample_id: "gsm8k_1",
-        role: "solver",
-        cards: { input: 275, output: 18 },
-        calls: { input: 375, output: 18 },
-        card_ids: ["gsm8k_1.r2"],
-      },
+    const { violations, broken } = buildRunReport(recording);
+    expect(violations).toEqual([
+      expect.stringMatching(
+        /^gsm8k_1: solver → planner: .* has 90\+3 tokens, but its model calls have 190\+3$/,
+      ),
     ]);
-    expect(broken).toEqual([
-      "the ledger: 1 of 8 sums differ, the first in gsm8k_1: the cards of solver have -100 tokens against its calls",
-    ]);
+    expect(broken).toEqual([`the protocol: 1 violation, the first in ${violations[0]}`]);
   });
 
-  it("finds two errors that cancel each other out in the sum", () => {
+  it("also if two errors cancel each other out in the sum, or if a card is lost", () => {
     const errors: Readonly<Record<string, number>> = { "gsm8k_0.s1": 5, "gsm8k_0.s2": -5 };
     const recording = spoil(
       (line) => ({
@@ -101,12 +93,17 @@ describe("the ledger", () => {
       }),
       SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
     );
-    expect(buildRunReport(recording).ledger?.mismatches).toMatchObject([
-      { role: "planner", card_ids: ["gsm8k_0.s1", "gsm8k_0.s2"] },
-    ]);
+    expect(buildRunReport(recording).violations).toHaveLength(2);
+    const other = spoil(
+      (line) => (line.message_id === "gsm8k_0.s1" ? { ...line, message_id: "lost" } : line),
+      SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+    );
+    expect(buildRunReport(other).violations).toContain(
+      "gsm8k_0: no card has the tokens of a call of planner",
+    );
   });
 
-  it("is balanced if one of several calls for a card did not report its usage", () => {
+  it("if one of several calls for a card did not report its usage", () => {
     const text = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
     const lines = text.split("\n").filter(Boolean);
     const at = lines.findIndex((line) => line.includes('"kind":"model"'));
@@ -123,24 +120,22 @@ describe("the ledger", () => {
       ),
     );
     const report = buildRunReport(decodeRecording(changed, "run.cards.jsonl"));
-    expect(report.ledger?.ok).toBe(true);
+    expect(report.violations).toEqual([]);
     expect(report.tokens).toMatchObject({ sum: { input: 864, output: 93 }, unknownCards: 1 });
   });
 
-  it("excludes unfinished problems and roles that another process records", () => {
+  it("unless a problem is unfinished, or another process records the calls of the role", () => {
     const lost = spoil(
       (line) => (line.message_id === "gsm8k_1.r2" ? undefined : line),
       SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
       { ...SCRIPTED_PARALLEL_TASKS_SAMPLE, isScored: false },
     );
-    expect(buildRunReport(lost).ledger).toMatchObject({ ok: true, checked: 2 });
+    expect(buildRunReport(lost).violations).toEqual([]);
     const foreign = spoil(
       (line) => (line.agent === "solver" ? undefined : line),
       SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
     );
-    const { ledger, unknown } = buildRunReport(foreign);
-    expect(ledger).toMatchObject({ ok: true, checked: 1, unchecked: ["solver"] });
-    expect(unknown).toEqual([expect.stringContaining("the cards of solver are correct")]);
+    expect(buildRunReport(foreign).violations).toEqual([]);
   });
 });
 
@@ -148,7 +143,9 @@ describe("findings include", () => {
   const kinds = (cards: readonly MessageCard[], calls: readonly RecordedCall[] = []): string[] =>
     detectRunFindings({ id: "a", cards, calls }).map(({ kind }) => kind);
   const violations = (cards: readonly MessageCard[], isSettled = true): string[] =>
-    listProtocolViolations({ cards, isSettled }).map((what) => what.replace(/^[^“]*“[^”]*” has /, ""));
+    listProtocolViolations({ cards, calls: [], isSettled }).map((what) =>
+      what.replace(/^[^“]*“[^”]*” has /, ""),
+    );
   const cards = (script: ScriptedSample): readonly MessageCard[] => createScriptedRecording([script]).cards;
   const [question, first, reply, , , final] = cards(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE) as [
     MessageCard,
@@ -248,7 +245,6 @@ describe("a report on an incomplete run", () => {
       broken: [],
       samples: { total: 4, done: 0 },
       accuracy: undefined,
-      ledger: undefined,
     });
     expect(report.unknown).toEqual([
       expect.stringContaining("which problems there were"),

@@ -26,8 +26,6 @@ import {
   getScoreOutcome,
 } from "./intervals.ts";
 import {
-  type CardCallTokenComparison,
-  compareCardAndCallTokens,
   detectRunFindings,
   listProtocolViolations,
   RUN_FINDING_KINDS,
@@ -80,7 +78,6 @@ export interface RunReport {
     readonly price: number | undefined;
   };
   readonly spending: readonly RoleSpending[];
-  readonly ledger: CardCallTokenComparison | undefined;
   readonly time: {
     /** Time in milliseconds from the first task of a problem to the last reply. */
     readonly perSample: DistributionSummary | undefined;
@@ -110,17 +107,16 @@ const assertKnownOptions = defineOptionNames<RunReportOptions>()("buildRunReport
 /** Builds the report of a recording. `buildRunReport` is a pure function. */
 export function buildRunReport(recording: Recording, options: RunReportOptions = {}): RunReport {
   assertKnownOptions(options);
-  const { run, samples, cards, calls, ends, torn, abandoned } = recording;
+  const { run, samples, cards, ends, torn, abandoned } = recording;
   const named = samples.filter(({ id }) => id !== undefined);
   const scores = named.flatMap(({ score }) => score ?? []);
-  const settled = named.filter((sample) => isSettled(sample, run));
   const measured = run === undefined ? named : named.filter(({ score }) => score !== undefined);
   const checks = samples.map((sample) => ({ id: sample.id, ...checkSample(sample, run) }));
   const findings = checks.flatMap((check) => check.findings);
   const violations = checks.flatMap(({ id, violations }) =>
-    violations.map((what) => `${formatSampleId(id)}: ${what}`),
+    violations.map((what) => `${id ?? "cards without a problem"}: ${what}`),
   );
-  const ledger = calls.length > 0 ? compareCardAndCallTokens(settled, calls) : undefined;
+  const [violation] = violations;
   const isElsewhere = isPlannerRecordedElsewhere(recording);
   const figures =
     cards.length + named.length > 0
@@ -142,14 +138,14 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
   } = run ?? ({} as RunLine);
   return {
     run: run && about,
-    unknown: listReasonsForMissingStatistics(recording, named.length, ledger, isElsewhere),
+    unknown: listReasonsForMissingStatistics(recording, named.length, isElsewhere),
     violations,
-    broken: listViolatedRunGuarantees(
-      violations,
-      ledger,
-      degraded,
-      torn.some(({ last }) => !last),
-    ),
+    broken: [
+      violation !== undefined &&
+        `the protocol: ${violations.length} ${violations.length === 1 ? "violation" : "violations"}, the first in ${violation}`,
+      degraded && "the record: lines were lost while it was written",
+      torn.some(({ last }) => !last) && "the record: lines in its middle cannot be read",
+    ].filter((what) => typeof what === "string"),
     samples: {
       total: named.length,
       done: scores.length,
@@ -169,7 +165,6 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
       price: options.tariff && computeTokenPrice(tokens.sum, options.tariff),
     },
     spending: summarizeRoleSpending(cards),
-    ledger,
     time: {
       perSample: summarizeIfAny(named.flatMap((sample) => computeSampleDuration(sample) ?? [])),
     },
@@ -199,7 +194,11 @@ export function checkSample(
   const { id, cards } = sample;
   return {
     findings: detectRunFindings(sample),
-    violations: listProtocolViolations({ cards, isSettled: id === undefined || isSettled(sample, run) }),
+    violations: listProtocolViolations({
+      cards,
+      calls: id === undefined ? [] : sample.calls,
+      isSettled: id === undefined || isSettled(sample, run),
+    }),
   };
 }
 
@@ -251,7 +250,6 @@ function isPlannerRecordedElsewhere({ run, cards, calls }: Recording): boolean {
 function listReasonsForMissingStatistics(
   { run, calls, cards }: Recording,
   samples: number,
-  ledger: CardCallTokenComparison | undefined,
   isElsewhere: boolean,
 ): string[] {
   const has = (test: (metadata: MessageCard["metadata"]) => boolean): boolean =>
@@ -266,39 +264,5 @@ function listReasonsForMissingStatistics(
     calls.length === 0 &&
       has(({ usage }) => usage !== undefined) &&
       "whether the cards report all tokens: no model calls are recorded",
-    ...(ledger?.unchecked ?? []).map(
-      (role) => `whether the tokens on the cards of ${role} are correct: another process records its calls`,
-    ),
   ].filter((reason) => typeof reason === "string");
-}
-
-function listViolatedRunGuarantees(
-  violations: readonly string[],
-  ledger: CardCallTokenComparison | undefined,
-  degraded: boolean,
-  isCut: boolean,
-): string[] {
-  const [first] = violations;
-  const broken =
-    first === undefined
-      ? []
-      : [
-          `the protocol: ${violations.length} ${violations.length === 1 ? "violation" : "violations"}, the first in ${first}`,
-        ];
-  const [mismatch] = ledger?.mismatches ?? [];
-  if (ledger && mismatch) {
-    const { sample_id, role, cards, calls } = mismatch;
-    const difference = cards.input + cards.output - calls.input - calls.output;
-    broken.push(
-      `the ledger: ${ledger.mismatches.length} of ${ledger.checked} sums differ, the first in ${formatSampleId(sample_id)}: ` +
-        `the cards of ${role} have ${difference < 0 ? "" : "+"}${difference} tokens against its calls`,
-    );
-  }
-  if (degraded) broken.push("the record: lines were lost while it was written");
-  if (isCut) broken.push("the record: lines in its middle cannot be read");
-  return broken;
-}
-
-function formatSampleId(sample: string | undefined): string {
-  return sample ?? "cards without a problem";
 }

@@ -14,7 +14,7 @@ import {
 } from "./cards-command-options.ts";
 
 /** Options of the planner that this command has under another name, or not at all. */
-type OtherPlannerOption = "name" | "solver" | "context" | "retries" | "instructions";
+type OtherPlannerOption = "name" | "solver" | "instructions";
 
 export interface CardsRunOptions
   extends OutputFormatOptions, TariffOptions, Omit<PlannerOptions, OtherPlannerOption> {
@@ -31,8 +31,6 @@ export interface CardsRunOptions
   solverModel?: string;
   planner?: string;
   solver?: string;
-  context?: "none" | "full" | "routed";
-  calculator?: boolean;
   scorer?: string;
   baseUrl?: string;
   apiKeyEnv?: string;
@@ -52,154 +50,103 @@ export interface CardsRunOptions
   replay?: boolean;
 }
 
-export function addCardsRunOptions(command: Command): Command {
-  command
-    .addOption(
-      createChoice("--dataset <name>", "dataset of problems", "gsm8k hotpotqa questions").default("gsm8k"),
-    )
-    .option(
-      "--data <path>",
-      "folder or file of the dataset, or set COLLOQUY_DATA (default: 20 shipped GSM8K problems)",
-    )
-    .option(
-      "--fields <names>",
-      "columns of a file of questions (.csv, .json, .jsonl), for example question=prompt,answer=target,id=key,documents=context",
-      parseQuestionFields,
-    )
-    .option("-n, --n <count>", "number of problems (default: all)", parsePositiveInteger)
-    .option("--offset <count>", "number of problems to skip first", parseCount, 0)
-    .option("--sample <ids>", "only these problems, for example gsm8k_0,gsm8k_7", parseList)
-    .addOption(
-      new Option(
-        "--method <names>",
-        "a2a, cot, direct, cot-sc@k, direct-sc@k, debate@k; comma-separated methods run one after another",
-      )
-        .argParser(parseList)
-        .default(["a2a"], "a2a"),
-    )
-    .option(
-      "--model <name>",
-      "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…, NAME@http://…; or without a model: oracle (GSM8K); comma-separated models run one after another",
-      parseList,
-    )
-    .option(
-      "--base-url <url>",
-      "URL of any OpenAI-compatible server, for example http://127.0.0.1:8000/v1; --model names its model",
-    )
-    .option("--api-key-env <name>", "variable with the API key for --base-url (default: no key)")
-    .option(
-      "--extra-body <json>",
-      'members of each request to --base-url, null removes one, for example {"max_tokens":null,"max_completion_tokens":500}',
-      parseJsonObject,
-    )
-    .option(
-      "--prompts <file>",
-      "JSON file with instructions for roles, as the members planner, solver, and answerer",
-      readRolePrompts,
-    )
-    .option("--planner-model <name>", "model of the planner")
-    .option("--solver-model <name>", "model of the solver")
-    .option("--planner <url>", "URL of a planner on another server")
-    .option("--solver <url>", "URL of a solver on another server; any A2A agent")
-    .addOption(
-      createChoice("--mode <mode>", "planning mode (default: chained)", "chained plan-first parallel"),
-    )
-    .addOption(
-      createChoice(
-        "--context <policy>",
-        "documents that a solver receives (default: routed)",
-        "none full routed",
-      ),
-    )
-    .addOption(
-      createChoice(
-        "--transcript <kind>",
-        "transcript for the planner in each turn (default: facts)",
-        "facts history",
-      ),
-    )
-    .addOption(
-      createChoice(
-        "--force-first-solver <rule>",
-        "handling of an answer before the first solver call (default: force)",
-        "force reprompt allow",
-      ),
-    )
-    .option(
-      "--max-turns <count>",
-      "maximum turns of the planner (default: 3 for gsm8k, 5 for hotpotqa)",
-      parsePositiveInteger,
-    )
-    .option(
-      "--max-solver-calls <count>",
-      "maximum solver calls per problem (default: limited by the turns)",
-      parsePositiveInteger,
-    )
-    .option(
-      "--token-budget <count>",
-      "maximum tokens per problem, for a2a (default: none)",
-      parsePositiveInteger,
-    )
-    .option("--max-tokens <count>", "maximum tokens per model answer", parsePositiveInteger)
-    .option("--temperature <number>", "sampling temperature (default: the model's own)", parseTemperature)
-    .option("--seed <number>", "random seed, if the model supports one", parseCount)
-    .option(
-      "--repeat <count>",
-      "run each method several times, each time with the next seed",
-      parsePositiveInteger,
-      1,
-    )
-    .option("--calculator", "let solvers write arithmetic that is evaluated for them")
-    .option(
-      "--scorer <name>",
-      "number, exact, f1, choice, a file such as ./score.ts, or judge:MODEL (default: number for gsm8k, f1 for hotpotqa)",
-    )
-    .option("--concurrency <count>", "maximum number of model requests in flight", parsePositiveInteger, 4)
-    .option("--rpm <count>", "maximum number of model requests per minute", parsePositiveInteger)
-    .option("--tpm <count>", "maximum number of input and output tokens per minute", parsePositiveInteger)
-    .option(
-      "--budget <limits>",
-      "tokens or cost after which a run stops, for example tokens=200000,cost=2.50; a cost requires --tariff",
-      parseBudget,
-    )
-    .addOption(createTariffOption())
-    .addOption(
-      new Option("--deadline <duration>", "time limit per problem, for example 90s")
-        .argParser(parseDuration)
-        .default(120_000, "2m"),
-    )
-    .addOption(
-      createChoice(
-        "--on-error <rule>",
-        "a problem that ends with an error or a timeout makes the run fail, counts as wrong, or is skipped",
-        "fail wrong skip",
-      ).default("fail"),
-    )
-    .option("--out <folder>", "folder for recordings", "results")
-    .option("--run-id <id>", "id of the run and name of its file (default: derived from the options)")
-    .option("--resume", "resume a run that was interrupted or killed")
-    .option(
-      "--faults <list>",
-      "injected faults, for example wrong=0.05,invalidJson=0.1,fails=0.01,slow=0.1:500,seed=7,refuseFirst=once,loop",
-      parseInjectedModelFaults,
-    )
-    .option("--cassette <file>", "file for recording and replaying model answers")
-    .option("--replay", "use only answers from the cassette, without a model");
-  return addOutputFormatOptions(command);
-}
+const FIELDS_FORM = "question=prompt,answer=target,id=key,documents=context";
+const BUDGET_FORM = "tokens=200000,cost=2.50";
 
-function createChoice(flags: string, description: string, choices: string): Option {
-  return new Option(flags, description).choices(choices.split(" "));
+/** The options with their values and descriptions, which are separated by two spaces. */
+const OPTION_TABLE = `
+--dataset <name>  dataset of problems
+--data <path>  folder or file of the dataset, or set COLLOQUY_DATA (default: 20 shipped GSM8K problems)
+--fields <names>  columns of a file of questions (.csv, .json, .jsonl), for example ${FIELDS_FORM}
+-n, --n <count>  number of problems (default: all)
+--offset <number>  number of problems to skip first
+--sample <ids>  only these problems, for example gsm8k_0,gsm8k_7
+--method <names>  a2a, cot, direct, cot-sc@k, direct-sc@k, debate@k; comma-separated methods run one after another
+--model <name>  model of all roles: gemini:…, openai:…, anthropic:…, ollama:…, NAME@http://…; or without a model: oracle (GSM8K); comma-separated models run one after another
+--base-url <url>  URL of any OpenAI-compatible server, for example http://127.0.0.1:8000/v1; --model names its model
+--api-key-env <name>  variable with the API key for --base-url (default: no key)
+--extra-body <json>  members of each request to --base-url, null removes one, for example {"max_tokens":null,"max_completion_tokens":500}
+--prompts <file>  JSON file with instructions for roles, as the members planner, solver, and answerer
+--planner-model <name>  model of the planner
+--solver-model <name>  model of the solver
+--planner <url>  URL of a planner on another server
+--solver <url>  URL of a solver on another server; any A2A agent
+--context <policy>  documents that a solver receives (default: routed)
+--transcript <kind>  transcript for the planner in each turn (default: facts)
+--force-first-solver <rule>  handling of an answer before the first solver call (default: force)
+--max-turns <count>  maximum turns of the planner (default: 3 for gsm8k, 5 for hotpotqa)
+--token-budget <count>  maximum tokens per problem, for a2a (default: none)
+--max-tokens <count>  maximum tokens per model answer
+--temperature <number>  sampling temperature (default: the model's own)
+--seed <number>  random seed, if the model supports one
+--repeat <count>  run each method several times, each time with the next seed
+--scorer <name>  number, exact, f1, choice, a file such as ./score.ts, or judge:MODEL (default: number for gsm8k, f1 for hotpotqa)
+--concurrency <count>  maximum number of model requests in flight
+--rpm <count>  maximum number of model requests per minute
+--tpm <count>  maximum number of input and output tokens per minute
+--budget <limits>  tokens or cost after which a run stops, for example ${BUDGET_FORM}; a cost requires --tariff
+--deadline <duration>  time limit per problem, for example 90s
+--on-error <rule>  a problem that ends with an error or a timeout makes the run fail, counts as wrong, or is skipped
+--out <folder>  folder for recordings
+--run-id <id>  id of the run and name of its file (default: derived from the options)
+--resume  resume a run that was interrupted or killed
+--faults <list>  injected faults, for example wrong=0.05,invalidJson=0.1,fails=0.01,slow=0.1:500,seed=7,refuseFirst=once,loop
+--cassette <file>  file for recording and replaying model answers
+--replay  use only answers from the cassette, without a model`;
+
+/** Parsers by the value or the name of an option. All other values are texts. */
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  "<count>": parsePositiveInteger,
+  "<duration>": parseDuration,
+  "<json>": parseJsonObject,
+  "<number>": parseCount,
+  budget: (text) => parseNumbersByName(text, ["tokens", "cost"], BUDGET_FORM),
+  faults: parseInjectedModelFaults,
+  fields: parseQuestionFields,
+  method: parseList,
+  model: parseList,
+  prompts: readRolePrompts,
+  sample: parseList,
+  temperature: parseTemperature,
+};
+
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  dataset: ["gsm8k", "hotpotqa", "questions"],
+  context: ["none", "full", "routed"],
+  transcript: ["facts", "history"],
+  "force-first-solver": ["force", "reprompt", "allow"],
+  "on-error": ["fail", "wrong", "skip"],
+};
+
+const DEFAULTS: Readonly<Record<string, readonly [value: unknown, description?: string]>> = {
+  concurrency: [4],
+  dataset: ["gsm8k"],
+  deadline: [120_000, "2m"],
+  method: [["a2a"], "a2a"],
+  offset: [0],
+  "on-error": ["fail"],
+  out: ["results"],
+  repeat: [1],
+};
+
+export function addCardsRunOptions(command: Command): Command {
+  for (const row of OPTION_TABLE.trim().split("\n")) {
+    const [flags = "", description] = row.split("  ");
+    const option = new Option(flags, description);
+    const [, name = "", value = ""] = /--([\w-]+)(?: (<\w+>))?$/.exec(flags) ?? [];
+    const parse = PARSERS[name] ?? PARSERS[value];
+    if (parse) option.argParser(parse);
+    if (CHOICES[name]) option.choices(CHOICES[name]);
+    if (DEFAULTS[name]) option.default(...DEFAULTS[name]);
+    command.addOption(option);
+  }
+  return addOutputFormatOptions(command.addOption(createTariffOption()));
 }
 
 function parsePositiveInteger(text: string): number {
   const value = parseCount(text);
   if (value === 0) throw new InvalidArgumentError("It must be 1 or more.");
   return value;
-}
-
-function parseBudget(text: string): { tokens?: number; cost?: number } {
-  return parseNumbersByName(text, ["tokens", "cost"], "tokens=200000,cost=2.50");
 }
 
 /** Instructions that replace those of the package, by role. */
@@ -230,7 +177,7 @@ function parseQuestionFields(text: string): QuestionFields {
   const pairs = parseList(text).map((pair) => pair.split("=") as [string, string?]);
   for (const [part, name] of pairs)
     if (!["question", "answer", "id", "documents"].includes(part) || !name)
-      throw new InvalidArgumentError("Use the form question=prompt,answer=target,id=key,documents=context.");
+      throw new InvalidArgumentError(`Use the form ${FIELDS_FORM}.`);
   return Object.fromEntries(pairs) as QuestionFields;
 }
 

@@ -181,12 +181,12 @@ async function runExperimentMethod(
       model,
       roleUrls: omitUndefined({ planner, solver }),
       planner: {
-        ...pickOptions<PlannerOptions>(options, "context forceFirstSolver maxSolverCalls maxTokens maxTurns"),
-        ...pickOptions<PlannerOptions>(options, "mode seed temperature tokenBudget transcript"),
+        ...pickOptions<PlannerOptions>(options, "context forceFirstSolver maxTokens maxTurns seed"),
+        ...pickOptions<PlannerOptions>(options, "temperature tokenBudget transcript"),
         ...getInstructions("planner"),
       },
       solver: {
-        ...pickOptions<SolverOptions>(options, "calculator seed temperature"),
+        ...pickOptions<SolverOptions>(options, "seed temperature"),
         ...omitUndefined({ maxAnswerTokens }),
         ...getInstructions("solver"),
       },

@@ -49,20 +49,19 @@ describe("cards stats", () => {
       "seed formulas                         turns 2.50, solver success 63.6 %, completion 50.0 %",
       "1  problems that ran out of turns           gsm8k_2",
       "price 0.0108 by the tariff",
-      "ledger: ok, the tokens on the cards are those of the calls (8 sums)",
     ])
       expect(out).toContain(line);
   });
 
   it("exits with 1 and lists the broken rules, also in JSON", async () => {
     const cwd = await createTempTestDirectoryWithFiles({
-      "ledger.jsonl": UNBALANCED,
+      "tokens.jsonl": UNBALANCED,
       "reply.jsonl": UNANSWERED,
     });
-    const ledger = await runCardsCommand("stats", `${cwd}/ledger.jsonl`);
-    expect(ledger.code).toBe(1);
-    expect(ledger.out).toContain("gsm8k_0 planner: cards 682+76, calls 782+76 (gsm8k_0.s1)");
-    expect(ledger.out).toContain("broken: the ledger: 1 of 2 sums differ");
+    const tokens = await runCardsCommand("stats", `${cwd}/tokens.jsonl`);
+    expect(tokens.code).toBe(1);
+    expect(tokens.out).toMatch(/violation: gsm8k_0: planner → solver: .* tokens, but its model calls have /);
+    expect(tokens.out).toContain("broken: the protocol: 1 violation, the first in gsm8k_0");
     const reply = await runCardsCommand("stats", `${cwd}/reply.jsonl`, "--json");
     expect(reply.code).toBe(1);
     const report = JSON.parse(reply.out) as RunReport;

@@ -167,22 +167,8 @@ function renderRunFindings({ found, findings }: RunReport): string {
   );
 }
 
-function renderRecordingChecks({ ledger, violations, broken, unknown, abandoned, torn }: RunReport): string {
+function renderRecordingChecks({ violations, broken, unknown, abandoned, torn }: RunReport): string {
   const lines: string[] = [];
-  if (ledger) {
-    lines.push(
-      ledger.ok
-        ? `ledger: ok, the tokens on the cards are those of the calls (${ledger.checked} sums)`
-        : `ledger: ${ledger.mismatches.length} of ${ledger.checked} sums differ`,
-    );
-    for (const { sample_id, role, cards, calls, card_ids } of ledger.mismatches.slice(
-      0,
-      MAX_REPORT_LIST_ROWS,
-    ))
-      lines.push(
-        `  ${sample_id ?? "no problem"} ${role}: cards ${cards.input}+${cards.output}, calls ${calls.input}+${calls.output} (${card_ids.join(", ")})`,
-      );
-  }
   if (abandoned.cards + abandoned.calls > 0)
     lines.push(
       `not counted: ${pluralize(abandoned.cards, "card")} and ${pluralize(abandoned.calls, "call")} (${formatNumber(abandoned.tokens.input + abandoned.tokens.output)} tokens) of attempts that were interrupted`,

@@ -5,7 +5,7 @@ import type { CardRunData } from "./cards/model/run-model.ts";
  * The data of a page without a console. The page contains the data as JSON.
  *
  * - `record`: traffic lines, or the message cards of a run, that the page contains.
- * - `watch`: lines that a server streams to the page.
+ * - `watch`: a record that grows, whose lines the page requests from a server.
  */
 export type PageData =
   | {
@@ -22,8 +22,10 @@ export type PageData =
       readonly name: string;
       readonly version: string;
       readonly firstScreen?: string;
-      /** Relative URL of the server-sent events. */
-      readonly eventsUrl: string;
+      /** Relative URL of the lines. */
+      readonly linesUrl: string;
+      /** ID of the run to show. Default: the first run. */
+      readonly runId?: string;
     };
 
 /** Id of the element that contains the data of the page. */

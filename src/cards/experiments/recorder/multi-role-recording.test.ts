@@ -97,7 +97,6 @@ describe("a run over A2A, recorded by three roles in three files", () => {
     const report = buildRunReport(merged);
     expect(report).toMatchObject({ unknown: [], broken: [], samples: { total: 3, done: 3, open: 0 } });
     expect(report.accuracy?.value).toBe(1);
-    expect(report.ledger).toMatchObject({ ok: true, unchecked: [] });
     expect(report.figures?.completion?.value).toBe(1);
     expect(report.degraded).toBe(false);
 
@@ -152,7 +151,6 @@ describe("a controller that is killed repeatedly while the roles keep running in
       broken: [],
       found: {},
       samples: { total: 20, done: 20, open: 0 },
-      ledger: { ok: true, unchecked: [] },
       ends: ["completed"],
     });
   });

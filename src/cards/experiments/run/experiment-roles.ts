@@ -207,7 +207,6 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
     .map((id) => id.replace(/^(?:anthropic|gemini|ollama|openai):/, ""))
     .join("+");
   const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
-  const { mode = "chained", context = "routed" } = planner;
   const isPlannerElsewhere = options.roleUrls?.[PLANNER] !== undefined;
   const roleOptions = collectLocalRoleOptionsForRunRecord(options);
   return {
@@ -218,8 +217,7 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
     split: dataset.split,
     sample_ids: dataset.samples.map(({ id }) => id),
     method: name,
-    ...(method.kind === "a2a" &&
-      !isPlannerElsewhere && { mode, context: typeof context === "string" ? context : "custom" }),
+    ...(method.kind === "a2a" && !isPlannerElsewhere && { context: planner.context ?? "routed" }),
     model,
     limits: collectLimits(options, deadlineMs),
     ...(Object.keys(roleOptions).length > 0 && { options: roleOptions }),
@@ -251,13 +249,8 @@ function collectLimits(
   deadlineMs: number,
 ): JsonObject {
   const isPlannerLocal = method.kind === "a2a" && roleUrls[PLANNER] === undefined;
-  const { maxTurns, maxSolverCalls, tokenBudget } = isPlannerLocal ? planner : {};
-  return omitUndefined({
-    deadline_ms: deadlineMs,
-    max_turns: maxTurns,
-    max_solver_calls: maxSolverCalls,
-    token_budget: tokenBudget,
-  });
+  const { maxTurns, tokenBudget } = isPlannerLocal ? planner : {};
+  return omitUndefined({ deadline_ms: deadlineMs, max_turns: maxTurns, token_budget: tokenBudget });
 }
 
 /** Returns the explicitly set options of the local roles. */
@@ -280,10 +273,8 @@ function collectLocalRoleOptionsForRunRecord({
 
 /** Names of the role options that are separate members in the run line. */
 const ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD: ReadonlySet<string> = new Set([
-  "mode",
   "context",
   "maxTurns",
-  "maxSolverCalls",
   "tokenBudget",
   "seed",
 ]);

@@ -151,7 +151,7 @@ class CardDelivery {
       const reply = await Promise.race([exchangeOrStop, stop, detached.promise]);
       // A card that could not be sent is recorded, too.
       if (!this.#isSent) this.#recordSentCard(card);
-      journal.recordReceived(reply, this.#transport, true);
+      journal.record(reply, this.#transport, true);
       return reply;
     } finally {
       signal.removeEventListener("abort", onAbort);
@@ -170,7 +170,7 @@ class CardDelivery {
     for (let queries = 0; ; queries++) {
       const reply = parseReplyCard(answer, card, journal);
       if (reply.message_type !== "query") return reply;
-      journal.recordReceived(reply, this.#transport, true);
+      journal.record(reply, this.#transport, true);
       const taskId = "task" in answer ? answer.task.id : undefined;
       if (taskId === undefined || queries === MAX_QUERIES_PER_DELIVERED_CARD) {
         void this.#cancelTask({ reason: "queries" }).catch(() => {});
@@ -259,12 +259,12 @@ class CardDelivery {
   }
 
   #recordRelayedCard(card: MessageCard): void {
-    this.#options.journal.recordRelayed(card, this.#transport);
+    this.#options.journal.record(card, this.#transport, true);
   }
 
   #recordSentCard(card: MessageCard): void {
     this.#isSent = true;
-    this.#options.journal.recordSent(card, this.#transport, true);
+    this.#options.journal.record(card, this.#transport, true);
   }
 
   /** Returns an error card if the delivery was stopped before the message card was sent. */
@@ -277,7 +277,7 @@ class CardDelivery {
       "cancelled",
       `The work was stopped before the card was sent to ${card.recipient}`,
     );
-    journal.recordReceived(reply, this.#transport, true);
+    journal.record(reply, this.#transport, true);
     return reply;
   }
 
@@ -309,7 +309,7 @@ class CardDelivery {
     const { card, journal } = this.#options;
     const { client, taskId } = await this.#createdTask.promise;
     const stop = this.#buildStopCard(parameters);
-    if (stop) journal.recordSent(stop, this.#transport, true);
+    if (stop) journal.record(stop, this.#transport, true);
     const abortController = new AbortController();
     const cancelTimer = journal.runtime.clock.schedule(CANCEL_TIMEOUT_MS, () => abortController.abort());
     try {
@@ -333,7 +333,7 @@ class CardDelivery {
   #buildStopCard(parameters: JsonObject): MessageCard | undefined {
     const { card, journal } = this.#options;
     try {
-      return journal.createControlCard(card.recipient, "stop", parameters);
+      return journal.createCard("control", card.recipient, "stop", { parameters });
     } catch (error) {
       if (error instanceof A2AError) return undefined;
       throw error;

@@ -5,16 +5,13 @@ import {
   type CardRelayAndTraceMetadata,
   type ControlCard,
   type ErrorCard,
-  type ErrorCardMetadata,
   type MessageCard,
   parseCard,
   type QueryCard,
   type ResultCard,
-  type ResultCardStatus,
   type TaskCard,
 } from "../../index.ts";
-import { A2AError, type JsonObject, truncateText } from "../../../protocol/index.ts";
-import { isReplyType } from "./role-messages.ts";
+import { truncateText } from "../../../protocol/index.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
 import type { QueryAnswer } from "../role.ts";
 
@@ -31,6 +28,14 @@ type SharedProblemCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "da
  * and each character has at most three bytes.
  */
 const MAX_CARD_CONTENT_CHARACTERS = 80_000;
+
+interface CardsByType {
+  readonly task: TaskCard;
+  readonly result: ResultCard;
+  readonly query: QueryCard;
+  readonly control: ControlCard;
+  readonly error: ErrorCard;
+}
 
 /** Listener that receives message cards in addition to the recorder. */
 interface CardListener {
@@ -74,104 +79,57 @@ export class CardJournal {
     return this.#sharedMetadata.sample_id;
   }
 
-  /** Creates a task card, or a card of a custom type that starts work in the same way. */
-  createTaskCard(
+  /**
+   * Creates a card of this role. Throws INVALID_PARAMS if the card is invalid, or if the card protocol has no route for
+   * it. Error cards require no route.
+   */
+  createCard<Type extends keyof CardsByType>(
+    type: Type,
     to: string,
-    task: string,
+    content: string,
     metadata: CardMetadata,
-    context?: JsonObject,
-    type = "task",
-  ): TaskCard {
-    return this.#createCard(type, to, task, { ...metadata, ...omitUndefined({ context }) }) as TaskCard;
-  }
-
-  /** Creates a result card, or a card of a custom type that ends work in the same way. */
-  createResultCard(
-    to: string,
-    result: string,
-    status: ResultCardStatus,
-    metadata: CardMetadata,
-    type = "result",
-  ): ResultCard {
-    if (!isReplyType(type, this.runtime.protocol))
-      throw A2AError.invalidParams([{ field: "type", description: `${type} does not end a task` }]);
-    return this.#createCard(type, to, result, { ...metadata, status }) as ResultCard;
-  }
-
-  createQueryCard(to: string, query: string, metadata: CardMetadata): QueryCard {
-    return this.#createCard("query", to, query, metadata) as QueryCard;
-  }
-
-  createControlCard(to: string, action: string, parameters: JsonObject): ControlCard {
-    return this.#createCard("control", to, action, { parameters }) as ControlCard;
-  }
-
-  /** Creates an error card. Error cards can be created even if the card protocol has no route for them. */
-  createErrorCard(to: string, error: string, metadata: CardMetadata & ErrorCardMetadata): ErrorCard {
-    return this.#createCardWithoutRouteCheck("error", this.runtime.role, to, error, metadata) as ErrorCard;
+  ): CardsByType[Type] {
+    const { protocol, role: from } = this.runtime;
+    const card =
+      type === "error"
+        ? this.#createCardWithoutRouteCheck(type, from, to, content, metadata)
+        : protocol.createCard(type, { from, to, content, metadata: this.#addIdAndSharedMetadata(metadata) });
+    return card as CardsByType[Type];
   }
 
   /**
    * Creates a message card on behalf of an agent whose reply contains no message card. `written_by` contains
    * the name of the role that created the message card.
    */
-  createCardOnBehalfOf<Type extends "result" | "query" | "error">(
+  createCardOnBehalfOf<Type extends keyof CardsByType>(
     sender: string,
     type: Type,
     content: string,
     metadata: CardMetadata,
-  ): Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }> {
+  ): CardsByType[Type] {
     const { role } = this.runtime;
-    const card = this.#createCardWithoutRouteCheck(type, sender, role, content, {
-      ...metadata,
-      written_by: role,
-    });
-    return card as Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }>;
-  }
-
-  /** Records a message card that this role sends. */
-  recordSent(card: MessageCard, a2a: CardA2ARequestInfo, isRelayed: boolean): void {
-    this.#record("out", card, a2a, isRelayed);
-  }
-
-  /** Records a message card that this role received. */
-  recordReceived(card: MessageCard, a2a: CardA2ARequestInfo, isRelayed: boolean): void {
-    this.#record("in", card, a2a, isRelayed);
+    const own = { ...metadata, written_by: role };
+    return this.#createCardWithoutRouteCheck(type, sender, role, content, own) as CardsByType[Type];
   }
 
   /**
-   * Records a message card in the history of a task: a card that another role relayed, or, after a restart, a card that
-   * this role has sent. Each card id is recorded only once.
+   * Records a message card that this role sent or received, or that another role relayed. Each card id is recorded only
+   * once. With `isRelayed`, the listener receives the card, too.
    */
-  recordRelayed(card: MessageCard, a2a: CardA2ARequestInfo): void {
-    const id = card.metadata.card_id;
-    if (id !== undefined && this.#seenCardIds.has(id)) return;
-    const { role } = this.runtime;
-    this.#record(card.sender === role ? "out" : card.recipient === role ? "in" : "relayed", card, a2a, true);
-  }
-
-  #record(
-    dir: "out" | "in" | "relayed",
-    card: MessageCard,
-    a2a: CardA2ARequestInfo,
-    isRelayed: boolean,
-  ): void {
+  record(card: MessageCard, a2a: CardA2ARequestInfo, isRelayed: boolean): void {
     const { recorder, role } = this.runtime;
-    if (card.metadata.card_id !== undefined) this.#seenCardIds.add(card.metadata.card_id);
+    const { card_id } = card.metadata;
+    if (card_id !== undefined && this.#seenCardIds.has(card_id)) return;
+    if (card_id !== undefined) this.#seenCardIds.add(card_id);
     recorder?.recordCard({
       run_id: this.#runId,
       ...omitUndefined({ sample_id: this.sampleId }),
-      dir,
+      dir: card.sender === role ? "out" : card.recipient === role ? "in" : "relayed",
       at_role: role,
       a2a,
       card,
     });
     if (isRelayed) this.#listener?.onCard(card);
-  }
-
-  #createCard(type: string, to: string, content: string, metadata: CardMetadata): MessageCard {
-    const { protocol, role: from } = this.runtime;
-    return protocol.createCard(type, { from, to, content, metadata: this.#addIdAndSharedMetadata(metadata) });
   }
 
   #createCardWithoutRouteCheck(
@@ -228,7 +186,7 @@ export function createQueryAnswerCard(
     ...spent,
   };
   const text = answer?.result ?? `${journal.runtime.role} has no answer to this query; continue without one`;
-  return journal.createResultCard(sender, text, answer ? "success" : "error", metadata);
+  return journal.createCard("result", sender, text, { ...metadata, status: answer ? "success" : "error" });
 }
 
 /** Returns message card metadata with the selected query options. */

@@ -134,17 +134,4 @@ describe("an unusable reply", () => {
     });
     expect(recorder.calls).toHaveLength(2);
   });
-
-  it("of a solver with a calculator is on its result", async () => {
-    const solver = {
-      role: createSolver({ calculator: true }),
-      model: createScriptedModel(["<<9 *>>", "<<9*2>>"]),
-    };
-    const { controller, recorder } = await startRoleTestbed({ planner: forwardingTestPlanner, solver });
-    await controller.solve({ task: "9 * 2", sampleId: "s" });
-    expect(findSolverReply(recorder)).toMatchObject({
-      content: "18",
-      metadata: { failed_tries: [{ reason: "unusable_reply", text: "<<9 *>>" }] },
-    });
-  });
 });

@@ -13,7 +13,6 @@ const queryingPlanner = createTestRoleFromFunction(
     const both = await Promise.all(
       ["one", "two"].map((task) => taskContext.delegate({ to: SOLVER, task, turn: 1 })),
     );
-    taskContext.notifyRequesterOfError({ error: "so far so good", errorType: "note" });
     const last = await taskContext.delegate({ to: SOLVER, task: "three", turn: 2 });
     return { result: [...both, last].map(({ content }) => content).join(), status: "completed" };
   },
@@ -28,7 +27,7 @@ const queryingSolver = createTestRoleFromFunction(SOLVER, async (taskContext) =>
   return { result: content, status: "success" };
 });
 
-const CARD_COUNT = 16;
+const CARD_COUNT = 15;
 
 /** Replies to a task by the roles that end it. */
 const filterReplies = (task: MessageCard, cards: readonly MessageCard[]): readonly MessageCard[] =>

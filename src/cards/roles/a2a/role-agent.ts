@@ -168,8 +168,7 @@ class RoleAgent implements Agent {
       yield* turn.stream(
         () => execution.execute(),
         (reason) => {
-          if (isControlCard(reason) && !execution.signal.aborted)
-            journal.recordReceived(reason, transport, false);
+          if (isControlCard(reason) && !execution.signal.aborted) journal.record(reason, transport, false);
           execution.stop(reason);
         },
       );
@@ -188,7 +187,7 @@ class RoleAgent implements Agent {
     if (!isControlCard(card) || !request) return;
     const routingMetadata = decodeCardRelayAndTraceMetadata(request.metadata);
     const journal = new CardJournal(this.#runtime, findReadableCard(request), routingMetadata);
-    journal.recordReceived(card, { task_id: task.id, context_id: task.contextId }, false);
+    journal.record(card, { task_id: task.id, context_id: task.contextId }, false);
   }
 
   deliver(message: Message, { id }: Task): boolean {
@@ -203,7 +202,7 @@ class RoleAgent implements Agent {
   ): ControlCard | undefined {
     const card = parseControlCard(message, requestCard, this.#runtime.protocol);
     if (!card) return undefined;
-    journal.recordReceived(card, transport, false);
+    journal.record(card, transport, false);
     execution?.applyControlCard(card);
     return card;
   }
@@ -245,10 +244,10 @@ class RoleAgent implements Agent {
     reason: string,
   ): AgentEvent {
     const journal = new CardJournal(this.#runtime, card, routingMetadata);
-    if (card) journal.recordReceived(card, transport, false);
+    if (card) journal.record(card, transport, false);
     const metadata = { error_type: "protocol_violation", ...buildInReplyToMetadata(card) };
-    const refusal = journal.createErrorCard(card?.sender ?? CONTROLLER, `Rejected: ${reason}`, metadata);
-    journal.recordSent(refusal, transport, false);
+    const refusal = journal.createCard("error", card?.sender ?? CONTROLLER, `Rejected: ${reason}`, metadata);
+    journal.record(refusal, transport, false);
     return replyEncoder.encodeStatus("TASK_STATE_REJECTED", refusal);
   }
 }

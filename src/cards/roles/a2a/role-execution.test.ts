@@ -36,8 +36,6 @@ describe("the token usage of a role", () => {
         findings: [],
         turn: 1,
         maxTurns: 3,
-        solverCallsLeft: undefined,
-        mode: "parallel",
       } as const;
       await taskContext.callModel({ input: plan, messages: [] });
       await taskContext.callModel({ input: { ...plan, rejectionReason: "again" }, messages: [] });
@@ -102,30 +100,6 @@ describe("the token usage of a role", () => {
         finish: "stop",
       },
     ]);
-  });
-
-  it("is on a notice that is sent first", async () => {
-    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
-      const step = { kind: "solve", task: taskContext.task } as const;
-      await taskContext.callModel({ input: step, messages: [] });
-      taskContext.notifyRequesterOfError({ error: "one turn too many", errorType: "turn_limit" });
-      return { result: "", status: "partial", metadata: { error_type: "turn_limit" } };
-    });
-    const { controller, recorder } = await startRoleTestbed({
-      planner: {
-        role: planner,
-        model: createCountingModel(
-          () => {},
-          () => createReportedUsage(1, 1),
-        ),
-      },
-    });
-    const { reply } = await controller.solve({ task: "2 + 2" });
-    const notice = recorder.uniqueCards.find(({ message_type }) => message_type === "error");
-    expect(notice?.metadata).toMatchObject({ tokens: 2, error_type: "turn_limit" });
-    expect(notice?.metadata).not.toHaveProperty("in_reply_to");
-    expect(reply.metadata).not.toHaveProperty("tokens");
-    expect(recorder.calls[0]?.card_id).toBe(notice?.metadata.card_id);
   });
 
   it("is not on stop cards or on cards on behalf of other roles", async () => {

@@ -19,7 +19,7 @@ import {
   getQueryAnswerOrReportError,
   toSelectedQueryOptionsMetadata,
 } from "./card-journal.ts";
-import { type CardEventEncoder, findReadableCard } from "./role-messages.ts";
+import { type CardEventEncoder, findReadableCard, isReplyType } from "./role-messages.ts";
 import { deliverCard, prepareDelivery } from "./card-delivery.ts";
 import type { DurableTurn } from "./durable-turn.ts";
 import {
@@ -120,7 +120,7 @@ export class RoleExecution implements TaskContext {
   async execute(): Promise<void> {
     const { turn, journal, requestCard, requestTransport, replyEncoder } = this.#options;
     if (turn.run.attempt === 1 && turn.question === undefined)
-      journal.recordReceived(requestCard, requestTransport, false);
+      journal.record(requestCard, requestTransport, false);
     let outcome: TaskOutcome;
     try {
       outcome = await Promise.race([this.#runRole(), this.#graceExpired.promise]);
@@ -174,14 +174,15 @@ export class RoleExecution implements TaskContext {
   }
 
   async delegate(request: DelegationRequest): Promise<ResultCard | ErrorCard> {
-    const { to, task, type, context, turn, forced, attempt, metadata, deadlineMs } = request;
+    const { to, task, type = "task", context, turn, forced, attempt, metadata, deadlineMs } = request;
     const about = {
       ...metadata,
-      ...omitUndefined({ turn, forced, attempt }),
+      ...omitUndefined({ turn, forced, attempt, context }),
       ...buildInReplyToMetadata(this.#options.requestCard),
     };
+    // A card of a custom type can start work in the same way as a task card.
     const createCard = (spent: CardUsageMetadata): TaskCard =>
-      this.#options.journal.createTaskCard(to, task, { ...about, ...spent }, context, type);
+      this.#options.journal.createCard(type as "task", to, task, { ...about, ...spent });
     return await this.#sendCardToRoleAndAwaitReply({ ...request }, createCard, deadlineMs);
   }
 
@@ -191,7 +192,7 @@ export class RoleExecution implements TaskContext {
     const metadata: CardMetadata = { ...buildInReplyToMetadata(requestCard), ...omitUndefined({ multiple }) };
     if (options) metadata["options"] = [...options];
     const createCard = (spent: CardUsageMetadata): QueryCard =>
-      journal.createQueryCard(to ?? requestCard.sender, query, { ...metadata, ...spent });
+      journal.createCard("query", to ?? requestCard.sender, query, { ...metadata, ...spent });
     if (to !== undefined && to !== requestCard.sender)
       return await this.#sendCardToRoleAndAwaitReply({ ...request }, createCard);
     this.signal.throwIfAborted();
@@ -199,17 +200,6 @@ export class RoleExecution implements TaskContext {
     const asked = this.#lastQuery.then(() => this.#queryRequester(key, createCard));
     this.#lastQuery = asked.catch(() => {});
     return await asked;
-  }
-
-  notifyRequesterOfError(outcome: ErrorOutcome): void {
-    const { journal, requestTransport, replyEncoder, turn } = this.#options;
-    const notice = this.#createErrorCard(outcome, omitUndefined({ turn: this.#turn }));
-    const sent = turn.once(turn.createStepKey("notice", { ...outcome }), () => {
-      journal.recordSent(notice, requestTransport, false);
-      turn.emit(replyEncoder.encodeStatus("TASK_STATE_WORKING", notice));
-      return null;
-    });
-    sent.catch(() => {});
   }
 
   /** Answers a query from another role, which works on a task of this role. */
@@ -273,7 +263,7 @@ export class RoleExecution implements TaskContext {
     this.signal.throwIfAborted();
     const card = await this.#createOnce(`${key} card`, (spent) => {
       const query = createCard(spent);
-      journal.recordSent(query, requestTransport, false);
+      journal.record(query, requestTransport, false);
       return query;
     });
     const stopTracking = this.#usage.startRoleWaitTimer();
@@ -284,7 +274,7 @@ export class RoleExecution implements TaskContext {
           const query = replyEncoder.encodeStatus("TASK_STATE_INPUT_REQUIRED", card);
           return await turn.ask(query, question, 1);
         }
-        journal.recordReceived(answer, requestTransport, false);
+        journal.record(answer, requestTransport, false);
         return answer;
       });
     } finally {
@@ -313,7 +303,7 @@ export class RoleExecution implements TaskContext {
       // A model call that ends after this point is recorded with the id of the final card, although that card
       // does not include its usage.
       this.#finalCardId = reply.metadata.card_id;
-      journal.recordSent(reply, requestTransport, false);
+      journal.record(reply, requestTransport, false);
       return reply;
     };
     try {
@@ -334,11 +324,13 @@ export class RoleExecution implements TaskContext {
     const inReplyTo = buildInReplyToMetadata(requestCard);
     const metadata = { ...omitUndefined({ turn: this.#turn ?? requestCard.metadata.turn }), ...inReplyTo };
     if ("error" in outcome) return this.#createErrorCard(outcome, metadata);
-    const { result, status, type } = outcome;
+    const { result, status, type = "result" } = outcome;
     try {
+      if (!isReplyType(type, journal.runtime.protocol))
+        throw A2AError.invalidParams([{ field: "type", description: `${type} does not end a task` }]);
       return this.#usage.flushToCard((spent) => {
-        const all = { ...metadata, ...outcome.metadata, ...inReplyTo, ...spent };
-        return journal.createResultCard(requestCard.sender, result, status, all, type);
+        const all = { ...metadata, ...outcome.metadata, ...inReplyTo, ...spent, status };
+        return journal.createCard(type as "result", requestCard.sender, result, all);
       });
     } catch (error) {
       const text = `The answer does not form a valid card: ${formatError(error)}`;
@@ -351,7 +343,7 @@ export class RoleExecution implements TaskContext {
     const { journal, requestCard } = this.#options;
     const own = { ...metadata, error_type, ...omitUndefined({ retryable, http_status }) };
     return this.#usage.flushToCard((spent) =>
-      journal.createErrorCard(requestCard.sender, error, { ...own, ...spent }),
+      journal.createCard("error", requestCard.sender, error, { ...own, ...spent }),
     );
   }
 

@@ -1,4 +1,5 @@
-import { defineOptionNames } from "../../../base/usage-checks/index.ts";
+import { computeSha256Hex } from "../../../base/data-structures/index.ts";
+import { defineOptionNames, omitUndefined } from "../../../base/usage-checks/index.ts";
 import type { AnswerSourceKind } from "../../index.ts";
 import { A2AError, type JsonObject, type JsonValue } from "../../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
@@ -65,7 +66,7 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
     async complete(request): Promise<ModelReply> {
       request.signal.throwIfAborted();
       const cassetteRequest = toCassetteRequest(id, request);
-      const key = await computeSha256(toCanonicalJson(cassetteRequest));
+      const key = computeSha256Hex(toCanonicalJson(cassetteRequest));
       const entry = mode === "record" ? undefined : await store.get(key);
       if (entry) return entry.reply;
       if (mode === "replay" || !inner) throw createMissingEntryError(key, id, request);
@@ -96,7 +97,7 @@ function resolveCassetteEvidenceKind(
  */
 function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
   const { role, messages, schema, maxTokens, temperature, seed, input } = request;
-  const cassetteRequest = {
+  return omitUndefined({
     model,
     role,
     messages: messages.map((message) => ({ ...message })),
@@ -105,12 +106,7 @@ function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
     temperature,
     seed,
     sample: input.kind === "answer" && input.sampleNumber > 1 ? input.sampleNumber : undefined,
-  };
-  return Object.fromEntries(
-    Object.entries(cassetteRequest).filter(
-      (entry): entry is [string, Exclude<(typeof entry)[1], undefined>] => entry[1] !== undefined,
-    ),
-  );
+  });
 }
 
 /** Encodes a value as JSON with sorted object members. */
@@ -121,11 +117,6 @@ export function toCanonicalJson(value: JsonValue): string {
     .toSorted()
     .map((name) => `${JSON.stringify(name)}:${toCanonicalJson(value[name] ?? null)}`);
   return `{${members.join(",")}}`;
-}
-
-async function computeSha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function createMissingEntryError(key: string, model: string, { role, messages }: ModelRequest): A2AError {

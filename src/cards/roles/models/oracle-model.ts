@@ -12,7 +12,6 @@ import {
 } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import type { SolverFinding, ModelRequest, PlannerModelInput, RoleModel } from "../role-model.ts";
-import { fillPlaceholders } from "../planner/planner-state.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
 /** Options for `createOracleModel`. */
@@ -80,21 +79,13 @@ function chooseOraclePlannerAction(
   // While steps remain, the planner has no answer and continues until it is stopped.
   if (rest.length === 0)
     return { action: "final_answer", answer: computeFinalAnswer(done, buildOracleSubtasks(steps, sizes)) };
-  const { turn, maxTurns, solverCallsLeft = Infinity, mode } = input;
-  const chained = mode === "chained";
-  const maxBatches = chained ? Math.min(maxTurns - turn, solverCallsLeft) : solverCallsLeft;
-  const batches = batchPlanSteps(rest, batch && Number.isFinite(maxBatches) ? maxBatches : rest.length).map(
-    ({ length }) => length,
-  );
-  const stepBatches = buildOracleSubtasks(steps, [...sizes, ...batches]).slice(sizes.length);
-  const answers = new Map(
-    done.map(({ answer }, index) => [`s${index + 1}`, findLastNumber(answer) ?? answer]),
-  );
-  const tasks = stepBatches.map(({ task }) => fillPlaceholders(task, answers));
-  if (chained) return { action: "call_solver", subtask: tasks[0] };
+  const calls = batch ? input.maxTurns - input.turn : rest.length;
+  const size = batchPlanSteps(rest, calls)[0]?.length ?? 1;
+  const subtask = buildOracleSubtasks(steps, [...sizes, size]).at(-1)?.task ?? "";
+  const answers = done.map(({ answer }) => findLastNumber(answer) ?? answer);
   return {
-    action: "call_solvers",
-    subtasks: tasks.map((task, index) => ({ id: `s${sizes.length + index + 1}`, task })),
+    action: "call_solver",
+    subtask: subtask.replaceAll(/\{s(\d+)\}/g, (_, number) => answers[Number(number) - 1] ?? ""),
   };
 }
 

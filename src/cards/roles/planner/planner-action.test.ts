@@ -18,7 +18,7 @@ describe("an action in a text", () => {
     ["behind an open brace", `{ ${JSON.stringify(callSolverAction)}`],
     [
       "with nulls for what is not there",
-      JSON.stringify({ ...callSolverAction, documents: null, subtasks: null, answer: null }),
+      JSON.stringify({ ...callSolverAction, documents: null, answer: null }),
     ],
   ])("is found %s", (_, text) => {
     expect(parseAction(text)).toEqual({ action: callSolverAction });
@@ -49,17 +49,8 @@ describe("an action in a text", () => {
     ['{"answer":"18"}', "the reply contains no JSON object with an action"],
     ['["action"]', "the reply contains no JSON object with an action"],
     ['{"action":"call_solver"', "the reply contains no JSON object with an action"],
-    [
-      '{"action":"give_up"}',
-      '"give_up" is not an action; use one of call_solver, call_solvers, final_answer',
-    ],
+    ['{"action":"give_up"}', '"give_up" is not an action; use one of call_solver, final_answer'],
     ['{"action":"call_solver","subtask":" "}', 'call_solver needs "subtask", a text'],
-    ['{"action":"call_solvers","subtasks":[]}', 'call_solvers needs "subtasks"'],
-    ['{"action":"call_solvers","subtasks":[{"task":"a"},{"id":"s 2","task":"b"}]}', "subtask 2 has no"],
-    [
-      `{"action":"call_solvers","subtasks":[${'{"task":"a"},'.repeat(32)}{"task":"a"}]}`,
-      "call_solvers has 33 subtasks, but the maximum is 32",
-    ],
     ['{"action":"final_answer","answer":""}', 'final_answer needs "answer", a text'],
   ])("is not found in %s", (text, problem) => {
     expect(parseAction(text)).toMatchObject({ problem: expect.stringContaining(problem) });
@@ -71,18 +62,9 @@ describe("an action in a text", () => {
     });
   });
 
-  it("accepts a number as the answer and numbers subtasks without an id", () => {
+  it("accepts a number as the answer", () => {
     expect(parseAction('{"action":"final_answer","answer":18}')).toEqual({
       action: { action: "final_answer", answer: "18" },
-    });
-    expect(parseAction('{"action":"call_solvers","subtasks":[{"task":"a"},{"task":"b"}]}')).toEqual({
-      action: {
-        action: "call_solvers",
-        subtasks: [
-          { id: "s1", task: "a" },
-          { id: "s2", task: "b" },
-        ],
-      },
     });
   });
 
@@ -131,21 +113,10 @@ describe("the schema of an action", () => {
   });
 
   it("contains only members of the allowed actions", () => {
-    expect(buildActionSchema(["call_solvers"], false)).toEqual({
+    expect(buildActionSchema(["call_solver"], false)).toEqual({
       type: "object",
-      properties: {
-        action: { type: "string", enum: ["call_solvers"] },
-        subtasks: {
-          type: "array",
-          items: {
-            type: "object",
-            properties: { id: { type: "string" }, task: { type: "string" } },
-            required: ["id", "task"],
-            additionalProperties: false,
-          },
-        },
-      },
-      required: ["action", "subtasks"],
+      properties: { action: { type: "string", enum: ["call_solver"] }, subtask: { type: "string" } },
+      required: ["action", "subtask"],
       additionalProperties: false,
     });
   });

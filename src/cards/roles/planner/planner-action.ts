@@ -1,16 +1,16 @@
 import { type JsonObject, truncateText } from "../../../protocol/index.ts";
 import { isPlaceholderText } from "../../index.ts";
-import type { Subtask } from "./planner-state.ts";
 
 /**
  * An action that a planner chooses. In the JSON form of an action, the member `action` selects the variant.
  */
 export type PlannerAction =
   | { readonly action: "call_solver"; readonly subtask: string; readonly documents?: readonly string[] }
-  | { readonly action: "call_solvers"; readonly subtasks: readonly Subtask[] }
   | { readonly action: "final_answer"; readonly answer: string };
 
 export type PlannerActionName = PlannerAction["action"];
+
+export const PLANNER_ACTION_NAMES: readonly PlannerActionName[] = ["call_solver", "final_answer"];
 
 /**
  * The action that was parsed from a model reply. If the reply is invalid, `problem` describes the error for
@@ -46,47 +46,26 @@ export function parseAction(text: string): PlannerActionParseResult {
 function decodeAction(
   value: { action: unknown } & Partial<Record<string, unknown>>,
 ): PlannerActionParseResult {
-  const { action, subtask, subtasks, documents, answer } = value;
+  const { action, subtask, documents, answer } = value;
+  // JSON strings can contain lone surrogates, but message cards cannot.
   switch (action) {
     case "call_solver":
       if (!isNonBlankString(subtask)) return { problem: 'call_solver needs "subtask", a text' };
       if (isPlaceholderText(subtask)) return createPlaceholderProblem("subtask");
       return {
-        action: { action, subtask: replaceLoneSurrogates(subtask), ...decodeDocumentTitles(documents) },
+        action: { action, subtask: subtask.toWellFormed(), ...decodeDocumentTitles(documents) },
       };
-    case "call_solvers": {
-      if (!Array.isArray(subtasks) || subtasks.length === 0)
-        return { problem: 'call_solvers needs "subtasks", a list of {"id", "task"}' };
-      if (subtasks.length > MAX_SUBTASKS)
-        return {
-          problem: `call_solvers has ${subtasks.length} subtasks, but the maximum is ${MAX_SUBTASKS}`,
-        };
-      const parsed = subtasks.map(decodeSubtask);
-      const invalidIndex = parsed.findIndex((one) => one === undefined);
-      if (invalidIndex >= 0)
-        return { problem: `subtask ${invalidIndex + 1} has no "task", or its "id" is not a word` };
-      if (parsed.some((one) => one && isPlaceholderText(one.task))) return createPlaceholderProblem("task");
-      return { action: { action, subtasks: parsed.filter((one) => one !== undefined) } };
-    }
     case "final_answer":
       if (typeof answer === "number" || typeof answer === "boolean")
         return { action: { action, answer: String(answer) } };
       if (!isNonBlankString(answer)) return { problem: 'final_answer needs "answer", a text' };
       if (isPlaceholderText(answer)) return createPlaceholderProblem("answer");
-      return { action: { action, answer: replaceLoneSurrogates(answer).trim() } };
+      return { action: { action, answer: answer.toWellFormed().trim() } };
     default:
       return {
         problem: `${truncateText(JSON.stringify(action) ?? "undefined", 60)} is not an action; use one of ${PLANNER_ACTION_NAMES.join(", ")}`,
       };
   }
-}
-
-function decodeSubtask(value: unknown, index: number): Subtask | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { id = `s${index + 1}`, task, documents } = value as Partial<Record<string, unknown>>;
-  if (typeof id !== "string" || !/^[A-Za-z][\w-]{0,31}$/.test(id) || !isNonBlankString(task))
-    return undefined;
-  return { id, task: replaceLoneSurrogates(task), ...decodeDocumentTitles(documents) };
 }
 
 /**
@@ -95,11 +74,6 @@ function decodeSubtask(value: unknown, index: number): Subtask | undefined {
 function decodeDocumentTitles(value: unknown): { documents?: string[] } {
   const titles = Array.isArray(value) ? value.filter(isNonBlankString) : [];
   return titles.length > 0 ? { documents: titles } : {};
-}
-
-/** Replaces lone surrogates, which JSON strings can contain but message cards cannot. */
-function replaceLoneSurrogates(text: string): string {
-  return text.toWellFormed();
 }
 
 function isNonBlankString(value: unknown): value is string {
@@ -121,21 +95,9 @@ export function buildActionSchema(names: readonly PlannerActionName[], documents
     properties["subtask"] = orNull("string");
     if (documents) properties["documents"] = titles;
   }
-  if (names.includes("call_solvers")) {
-    const subtask: JsonObject = { id: { type: "string" }, task: { type: "string" } };
-    if (documents) subtask["documents"] = titles;
-    properties["subtasks"] = { ...orNull("array"), items: buildObjectSchema(subtask) };
-  }
   if (names.includes("final_answer")) properties["answer"] = orNull("string");
-  return buildObjectSchema(properties);
-}
-
-function buildObjectSchema(properties: JsonObject): JsonObject {
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }
-
-const PLANNER_ACTION_NAMES: readonly PlannerActionName[] = ["call_solver", "call_solvers", "final_answer"];
-const MAX_SUBTASKS = 32;
 
 /**
  * Yields the JSON values in a text. If the entire text is JSON, the first value is the entire text. All JSON

@@ -1,85 +1,333 @@
-import type { ControlCard, ErrorCard, ResultCard } from "../../index.ts";
-import type { DelegationRequest, Role, TaskContext, TaskOutcome } from "../role.ts";
+import { defineOptionNames, omitUndefined } from "../../../base/usage-checks/index.ts";
+import { A2AError, type JsonObject, truncateText } from "../../../protocol/index.ts";
+import type { ControlCard } from "../../index.ts";
 import {
-  type PlannerOptions,
-  type PlannerSettings,
-  resolveSettings,
-  selectSubtaskDocumentContextByPolicy,
-  createPlannerState,
-  fillPlaceholders,
-  findPartialOutcome,
-  listSubtaskDependencies,
-  type PlannerState,
-  type Subtask,
-  toSolverFinding,
-} from "./planner-state.ts";
-import { computeTransition, type PlannerTransition } from "./planner-transition.ts";
-import { type SolverFinding, sumInputAndOutputTokens } from "../role-model.ts";
-import { truncateText } from "../../../protocol/index.ts";
-import { MAX_ANSWER_CHARACTERS } from "../prompts.ts";
+  type ContextDocument,
+  getTaskDatasetName,
+  parseContextDocuments,
+  selectContextDocumentsByName,
+  type SubtaskContextPolicy,
+} from "../context-documents.ts";
+import {
+  renderFindings,
+  renderInstructions,
+  renderReprompt,
+  renderTaskPrompt,
+  renderTurnStatusPrompt,
+} from "../prompts.ts";
+import {
+  findReplyErrorType,
+  type ModelMessage,
+  type ModelReply,
+  type SolverFinding,
+  sumInputAndOutputTokens,
+} from "../role-model.ts";
+import type { Role, TaskContext, TaskOutcome } from "../role.ts";
+import {
+  buildActionSchema,
+  parseAction,
+  PLANNER_ACTION_NAMES,
+  type PlannerAction,
+  type PlannerActionName,
+} from "./planner-action.ts";
+
+/** Options for `createPlanner`. */
+export interface PlannerOptions {
+  /** Name of the planner role on message cards. Default: `planner`. */
+  readonly name?: string;
+  /** Name of the role that receives the subtasks. Default: `solver`. */
+  readonly solver?: string;
+  /**
+   * Policy that applies when the model answers before any solver call. `force` repeats the model request
+   * once, and then sends the entire problem to the solver. `reprompt` repeats the model request once, and
+   * then accepts the answer. `allow` accepts the answer. Default: `force`.
+   */
+  readonly forceFirstSolver?: "force" | "reprompt" | "allow";
+  /**
+   * Content of each prompt. With `facts`, a prompt contains the problem and the solver replies. With
+   * `history`, a prompt contains the complete conversation. In `history` mode, the total number of prompt
+   * tokens grows quadratically with the number of turns. Default: `facts`.
+   */
+  readonly transcript?: "facts" | "history";
+  /** Policy that selects the part of the task context that a solver receives. Default: `routed`. */
+  readonly context?: SubtaskContextPolicy;
+  /**
+   * Maximum number of planner turns. The model makes one decision in each turn. In the last turn, the
+   * planner's model can only answer. If the planner repeats a model request, the repetition does not count as
+   * a new turn. The default number of turns is 3 for `gsm8k` tasks and 5 for all other tasks.
+   */
+  readonly maxTurns?: number;
+  /**
+   * Maximum number of input and output tokens that the planner and its solvers may use. When the token budget is
+   * spent, the planner neither calls its model nor sends subtasks. A reply of the planner's model has at most as many
+   * tokens as the budget has left. Only the prompt of the last call and the answers of solvers can exceed the budget.
+   * Default: no limit.
+   */
+  readonly tokenBudget?: number;
+  /** Maximum number of tokens in one model reply. By default, the model's own limit applies. */
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly seed?: number;
+  /**
+   * First lines of the system prompt, which describe the work of the planner. The list of actions follows. Default: the
+   * instructions of the package.
+   */
+  readonly instructions?: string;
+}
+
+const assertKnownOptions = defineOptionNames<PlannerOptions>()(
+  "createPlanner",
+  "context forceFirstSolver instructions maxTokens maxTurns name seed solver temperature tokenBudget transcript",
+);
+
+const DEFAULT_MAX_TURNS = 5;
+const DEFAULT_MAX_TURNS_BY_DATASET: ReadonlyMap<string, number> = new Map([["gsm8k", 3]]);
+/**
+ * Maximum number of characters in the text of a subtask. A task card is limited to 256 KiB, and each
+ * character has at most three bytes.
+ */
+const MAX_SUBTASK_CHARACTERS = 64_000;
 
 /**
- * Creates a planner role that splits a problem into subtasks, sends the subtasks to a solver, and derives the
- * final answer. The planner's model chooses the actions, and `computeTransition` defines the effect of each
- * action. Throws `INVALID_PARAMS` if the limits are too low for any task.
+ * Creates a planner role that splits a problem into subtasks, sends the subtasks to a solver one after another, and
+ * derives the final answer. The planner's model chooses the actions. A subtask is sent again once after a `retryable`
+ * error. Throws `INVALID_PARAMS` if the limits are too low for any task.
  *
  * The planner's outcome is `completed`, `partial`, or an error. The outcome is `partial` if
  * a limit or a stop ended the work before the final answer. In a partial result, `metadata.error_type` states
- * which limit or stop ended the work. If a limit ended the work, the planner also sends a notice. The outcome
+ * which limit or stop ended the work. The outcome
  * is an error if the model chose no valid action in two attempts: `truncated` or `filtered` if the model stopped
  * early, `placeholder` if the action repeats a placeholder of the prompt, and otherwise `invalid_action`.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {
-  const settings = resolveSettings(options);
+  assertKnownOptions(options);
+  const { maxTurns = DEFAULT_MAX_TURNS, tokenBudget = Infinity, forceFirstSolver } = options;
+  const least = forceFirstSolver === "allow" ? 1 : 2;
+  if (!Number.isSafeInteger(maxTurns) || maxTurns < least)
+    throw createOptionsError(
+      `maxTurns is ${maxTurns}. Set it to an integer of at least ${least}` +
+        (maxTurns === 1 ? ', because the answer requires a turn, or set forceFirstSolver to "allow"' : ""),
+    );
+  if (!(tokenBudget >= 1)) throw createOptionsError(`tokenBudget is ${tokenBudget}. Set it to at least 1`);
   return {
-    name: settings.name,
+    name: options.name ?? "planner",
     description: "Splits a problem into subtasks, sends them to a solver, and answers from the findings.",
-    performTask: (taskContext) => runPlanner(taskContext, createPlannerState(settings, taskContext.task)),
+    performTask: (taskContext) => new Planning(taskContext, options).run(),
   };
 }
 
-async function runPlanner(taskContext: TaskContext, initialState: PlannerState): Promise<TaskOutcome> {
-  let state = initialState;
-  try {
-    let transition: PlannerTransition = computeTransition(state, { kind: "begun" });
-    for (;;) {
-      ({ state } = transition);
-      const { step } = transition;
-      switch (step.kind) {
-        case "think": {
-          const reply = await taskContext.callModel(step.request);
-          transition = computeTransition(state, { kind: "replied", reply });
-          if (transition.replyProblem !== undefined)
-            taskContext.reportUnusableReply(transition.replyProblem, reply);
-          break;
-        }
-        case "dispatch": {
-          const { stopped, ...found } = await dispatchSubtasks(
-            taskContext,
-            state,
-            step.subtasks,
-            step.forced,
-          );
-          if (stopped) {
-            // The turn is unfinished, so its number does not change.
-            state = { ...state, findings: [...state.findings, ...found.findings] };
-            throw stopped.reason;
-          }
-          transition = computeTransition(state, { kind: "found", ...found });
-          break;
-        }
-        case "answer":
-          if (step.notice) taskContext.notifyRequesterOfError(step.notice);
-          return step.answer;
+function createOptionsError(problem: string): A2AError {
+  return new A2AError("INVALID_PARAMS", `Invalid planner options: ${problem}.`);
+}
+
+/** The work of a planner on one task. */
+class Planning {
+  readonly #taskContext: TaskContext;
+  readonly #options: PlannerOptions;
+  readonly #policy: SubtaskContextPolicy;
+  readonly #documents: readonly ContextDocument[];
+  readonly #maxTurns: number;
+  readonly #tokenBudget: number;
+  readonly #findings: SolverFinding[] = [];
+  #turn = 1;
+  #tokens = 0;
+  /** Conversation with the model, without the instructions. With `facts`, it starts at the current turn. */
+  #messages: ModelMessage[] = [];
+
+  constructor(taskContext: TaskContext, options: PlannerOptions) {
+    const { task } = taskContext;
+    const turns = DEFAULT_MAX_TURNS_BY_DATASET.get(getTaskDatasetName(task)) ?? DEFAULT_MAX_TURNS;
+    const { maxTurns = turns, tokenBudget = Infinity, context = "routed" } = options;
+    this.#taskContext = taskContext;
+    this.#options = options;
+    this.#policy = context;
+    this.#documents = parseContextDocuments(task.metadata.context);
+    this.#maxTurns = maxTurns;
+    this.#tokenBudget = tokenBudget;
+  }
+
+  async run(): Promise<TaskOutcome> {
+    const { signal } = this.#taskContext;
+    try {
+      for (; ; this.#turn++) {
+        const outcome = await this.#takeTurn();
+        if (outcome) return outcome;
       }
+    } catch (error) {
+      // The requester may still want a partial result of a stopped planner.
+      if (!signal.aborted || this.#latestAnswer === undefined) throw error;
+      return this.#createPartialOutcome(getTaskAbortCause(signal.reason));
     }
-  } catch (error) {
-    // The requester may still want a partial result of a stopped planner.
-    const answer = taskContext.signal.aborted
-      ? findPartialOutcome(state, getTaskAbortCause(taskContext.signal.reason))
-      : undefined;
-    if (answer) return answer;
-    throw error;
+  }
+
+  /** Returns the outcome, or `undefined` after a subtask, which ends the turn. */
+  async #takeTurn(): Promise<TaskOutcome | undefined> {
+    const { forceFirstSolver = "force" } = this.#options;
+    const isLastTurn = this.#turn >= this.#maxTurns;
+    const isAnswerEarly = forceFirstSolver !== "allow" && this.#findings.length === 0 && !isLastTurn;
+    const actions = PLANNER_ACTION_NAMES.filter(
+      (name) => !(name === "call_solver" ? isLastTurn : isAnswerEarly),
+    );
+    this.#startTurn(isAnswerEarly);
+    let wasInvalid = false;
+    let wasEarly = false;
+    for (;;) {
+      if (this.#tokens >= this.#tokenBudget) return this.#createPartialOutcome("token_budget");
+      const reply = await this.#callModel(actions, wasInvalid || wasEarly);
+      const parsed = this.#parseReply(reply, isLastTurn);
+      if ("problem" in parsed) {
+        const { problem, errorType } = parsed;
+        this.#reject(reply, problem);
+        if (!wasInvalid) {
+          wasInvalid = true;
+          continue;
+        }
+        const error = `The planner's model returned no valid action in turn ${this.#turn}, even after a second request: ${problem}.`;
+        return { error, errorType };
+      }
+      if (parsed.action === "final_answer") {
+        if (!isAnswerEarly || (wasEarly && forceFirstSolver === "reprompt"))
+          return { result: parsed.answer, status: "completed", metadata: { turn: this.#turn } };
+        if (!wasEarly) {
+          wasEarly = true;
+          this.#reject(reply, "no solver was called yet, but the answer must be based on a solver's reply");
+          continue;
+        }
+      } else {
+        if (isLastTurn) return this.#createPartialOutcome("turn_limit");
+        if (this.#tokens >= this.#tokenBudget) return this.#createPartialOutcome("token_budget");
+      }
+      this.#messages.push({ role: "assistant", text: reply.text });
+      if (parsed.action === "call_solver") await this.#delegate(parsed.subtask, parsed.documents);
+      else {
+        const ids = this.#documents.map(({ id }) => id);
+        await this.#delegate(this.#taskContext.task.content, ids, true);
+      }
+      return undefined;
+    }
+  }
+
+  #startTurn(isAnswerEarly: boolean): void {
+    const keepsHistory = this.#options.transcript === "history" && this.#turn > 1;
+    const first = keepsHistory ? this.#findings.length - 1 : 0;
+    const parts = [
+      // The planner sees only titles, unless the solver receives no documents.
+      ...(keepsHistory ? [] : [renderTaskPrompt("Problem", this.#taskContext.task, this.#policy !== "none")]),
+      ...(this.#findings.length > 0 ? [renderFindings(this.#findings.slice(first), first + 1)] : []),
+      renderTurnStatusPrompt(this.#turn, this.#maxTurns, isAnswerEarly),
+    ];
+    const message: ModelMessage = { role: "user", text: parts.join("\n\n") };
+    this.#messages = keepsHistory ? [...this.#messages, message] : [message];
+  }
+
+  async #callModel(actions: readonly PlannerActionName[], isRepeated: boolean): Promise<ModelReply> {
+    const { maxTokens: maxReplyTokens = Infinity, temperature, seed, instructions } = this.#options;
+    const hasDocuments = this.#documents.length > 0;
+    const maxTokens = Math.min(maxReplyTokens, this.#tokenBudget - this.#tokens);
+    const quotes = hasDocuments || this.#findings.length > 0;
+    const reply = await this.#taskContext.callModel({
+      input: {
+        kind: "plan",
+        task: this.#taskContext.task,
+        findings: [...this.#findings],
+        turn: this.#turn,
+        maxTurns: this.#maxTurns,
+        ...(isRepeated && { rejectionReason: this.#messages.at(-1)?.text ?? "" }),
+      },
+      // The constant part comes first, so that providers can cache it.
+      messages: [
+        { role: "system", text: renderInstructions(this.#policy, hasDocuments, quotes, instructions) },
+        ...this.#messages,
+      ],
+      schema: buildActionSchema(actions, hasDocuments && this.#policy === "routed"),
+      ...(Number.isFinite(maxTokens) && { maxTokens }),
+      ...omitUndefined({ temperature, seed }),
+    });
+    this.#tokens += sumInputAndOutputTokens(reply.usage);
+    return reply;
+  }
+
+  #parseReply(
+    { text, finish }: ModelReply,
+    isLastTurn: boolean,
+  ): PlannerAction | { readonly problem: string; readonly errorType: string } {
+    const parsed = parseAction(text);
+    if ("problem" in parsed) {
+      const cause = finish === "stop" ? "" : ` (the model stopped with ${finish})`;
+      const errorType =
+        findReplyErrorType(finish) ?? (parsed.isPlaceholder ? "placeholder" : "invalid_action");
+      return { problem: `${parsed.problem}${cause}`, errorType };
+    }
+    const { action } = parsed;
+    if (action.action === "final_answer" || isLastTurn || this.#policy !== "routed") return action;
+    const { context } = this.#taskContext.task.metadata;
+    const [unknown] =
+      this.#documents.length > 0 ? selectContextDocumentsByName(context, action.documents ?? []).unknown : [];
+    if (unknown === undefined) return action;
+    return { problem: `there is no document ${JSON.stringify(unknown)}`, errorType: "invalid_action" };
+  }
+
+  /** Requests another reply of the model. */
+  #reject(reply: ModelReply, problem: string): void {
+    this.#taskContext.reportUnusableReply(problem, reply);
+    this.#messages.push(
+      { role: "assistant", text: reply.text },
+      { role: "user", text: renderReprompt(problem) },
+    );
+  }
+
+  /** Sends a subtask. Each attempt sends a separate task card. */
+  async #delegate(subtask: string, documents: readonly string[] = [], forced?: true): Promise<void> {
+    const task = truncateText(subtask, MAX_SUBTASK_CHARACTERS);
+    const { context, titles } = this.#selectContext(documents);
+    const request = {
+      to: this.#options.solver ?? "solver",
+      task,
+      turn: this.#turn,
+      ...(context && { context }),
+      ...(forced && { forced }),
+    };
+    for (let attempt = 1; ; attempt++) {
+      const reply = await this.#taskContext.delegate(attempt > 1 ? { ...request, attempt } : request);
+      const { message_type, metadata, content } = reply;
+      this.#tokens += metadata.usage ? sumInputAndOutputTokens(metadata.usage) : (metadata.tokens ?? 0);
+      if (message_type === "error" && metadata.retryable === true && attempt === 1) continue;
+      const status = message_type === "error" ? "error" : metadata.status;
+      this.#findings.push({
+        subtask: task,
+        status,
+        answer: content,
+        ...(titles && { documentTitles: titles }),
+      });
+      return;
+    }
+  }
+
+  #selectContext(documents: readonly string[]): {
+    readonly context?: JsonObject;
+    readonly titles?: string[];
+  } {
+    const { context } = this.#taskContext.task.metadata;
+    if (this.#policy === "full" && context)
+      return this.#documents.length > 0
+        ? { context, titles: this.#documents.map(({ title }) => title) }
+        : { context };
+    if (this.#policy !== "routed") return {};
+    const { context: selected, titles } = selectContextDocumentsByName(context, documents);
+    return titles.length > 0 ? { context: selected, titles } : {};
+  }
+
+  get #latestAnswer(): string | undefined {
+    return this.#findings.findLast(({ status }) => status !== "error")?.answer;
+  }
+
+  /** Creates a `partial` outcome. `error_type` names the limit or the stop that ended the work. */
+  #createPartialOutcome(error_type: string): TaskOutcome {
+    return {
+      result: this.#latestAnswer ?? "",
+      status: "partial",
+      metadata: { turn: this.#turn, error_type },
+    };
   }
 }
 
@@ -93,107 +341,3 @@ function getTaskAbortCause(reason: unknown): "timeout" | "cancelled" {
     reason instanceof Error ? reason.name === "TimeoutError" : parameters?.["reason"] === "timeout";
   return isTimeout ? "timeout" : "cancelled";
 }
-
-/**
- * The result of a batch of subtasks. If the task was stopped, `stopped` contains the reason, and `findings`
- * contains only the replies before the stop.
- */
-interface DispatchResult {
-  readonly findings: readonly SolverFinding[];
-  /** Number of tokens that all solver replies report, including the replies to failed attempts. */
-  readonly tokensSpent: number;
-  readonly stopped?: { readonly reason: unknown };
-}
-
-/**
- * Dispatches a batch of subtasks to solvers. The planner sends each subtask as soon as all its dependencies
- * have answers, so independent subtasks run in parallel. If a subtask fails, the planner does not send the
- * subtasks that depend on it. The findings are in the same order as the subtasks in the batch.
- */
-export async function dispatchSubtasks(
-  taskContext: TaskContext,
-  state: PlannerState,
-  batch: readonly Subtask[],
-  forced: boolean,
-): Promise<DispatchResult> {
-  const ids = new Set(batch.map(({ id }) => id));
-  const byId = new Map(batch.map((subtask) => [subtask.id, subtask]));
-  const earlier = new Map(
-    state.findings.flatMap(({ id, answer }) => (id === undefined ? [] : [[id, answer] as const])),
-  );
-  let tokens = 0;
-
-  const send = async (subtask: Subtask): Promise<SolverFinding> => {
-    const needed = await Promise.all(listSubtaskDependencies(subtask.task, ids).map((id) => getResult(id)));
-    const missing = needed.find(({ status }) => status === "error" || status === "partial");
-    if (missing) {
-      const answer = `not sent, because ${missing.id} has no answer`;
-      return { id: subtask.id, subtask: subtask.task, status: "error", answer };
-    }
-    const answers = [...earlier, ...needed.map(({ id = "", answer }) => [id, answer] as const)];
-    const truncatedAnswers = new Map(
-      answers.map(([id, answer]) => [id, truncateText(answer.trim(), MAX_ANSWER_CHARACTERS)]),
-    );
-    const task = truncateText(fillPlaceholders(subtask.task, truncatedAnswers), MAX_SUBTASK_CHARACTERS);
-    const { context, titles } = selectSubtaskDocumentContextByPolicy(
-      state.settings.context,
-      { ...subtask, task },
-      state.task,
-    );
-    const reply = await delegateWithRetry(taskContext, state.settings, (spent) => (tokens += spent), {
-      to: state.settings.solver,
-      task,
-      turn: state.turn,
-      ...(context && { context }),
-      ...(forced && { forced }),
-    });
-    return toSolverFinding({ ...subtask, task }, reply, titles);
-  };
-
-  // Each subtask is sent once, when it is first needed. A validated batch has no cycles.
-  const results = new Map<string, Promise<SolverFinding>>();
-  const getResult = (id: string): Promise<SolverFinding> => {
-    const known = results.get(id);
-    if (known) return known;
-    const subtask = byId.get(id);
-    if (!subtask) throw new Error(`The batch has no subtask ${id}.`);
-    // The promise is stored before the work starts, so that other subtasks can wait for it.
-    const result = Promise.resolve().then(() => send(subtask));
-    results.set(id, result);
-    return result;
-  };
-
-  const settled = await Promise.allSettled(batch.map(({ id }) => getResult(id)));
-  const findings = settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
-  const failed = settled.find((outcome) => outcome.status === "rejected");
-  return { findings, tokensSpent: tokens, ...(failed && { stopped: { reason: failed.reason } }) };
-}
-
-/** Sends a task until an attempt succeeds or no retry remains. Each attempt sends a separate task card. */
-async function delegateWithRetry(
-  taskContext: TaskContext,
-  { retries }: PlannerSettings,
-  addTokens: (tokens: number) => void,
-  task: DelegationRequest,
-): Promise<ResultCard | ErrorCard> {
-  for (let attempt = 1; ; attempt++) {
-    const reply = await taskContext.delegate(attempt > 1 ? { ...task, attempt } : task);
-    const { usage, tokens } = reply.metadata;
-    addTokens(usage ? sumInputAndOutputTokens(usage) : (tokens ?? 0));
-    const errorType =
-      reply.message_type === "error"
-        ? reply.metadata.error_type
-        : reply.metadata.status === "error"
-          ? "solver_failed"
-          : undefined;
-    if (errorType === undefined) return reply;
-    const retryable = reply.message_type === "error" && reply.metadata.retryable === true;
-    if (attempt > (retries[errorType] ?? (retryable ? 1 : 0))) return reply;
-  }
-}
-
-/**
- * Maximum number of characters in the text of a subtask. A task card is limited to 256 KiB, and each
- * character has at most three bytes.
- */
-const MAX_SUBTASK_CHARACTERS = 64_000;

@@ -34,14 +34,17 @@ export function renderHtmlReport(recording: Recording, options: HtmlReportOption
 }
 
 /**
- * Renders an HTML report without data. A server streams the record lines to the page. The page subscribes to
- * server-sent events at the relative URL `eventsUrl`. A `lines` event contains decoded record lines. A `torn`
- * event contains the number of unreadable lines. A `reset` event discards all received lines. A `writer`
- * event contains the state of the process that writes the record: `active`, `exited`, or `unknown`.
+ * Renders an HTML report without data. The page requests the lines of the record at the relative URL `linesUrl`, again
+ * and again. The query contains the ID of the `file` and the position `after` the known lines. A response contains the
+ * next lines, and the headers `x-record-file`, `x-record-start` (the position of the lines), and `x-record-writer` (the
+ * state of the process that writes the record: `active`, `exited`, or `unknown`).
  */
-export function renderLiveHtmlReport(eventsUrl: string, { title = "Cards" }: HtmlReportOptions = {}): string {
+export function renderLiveHtmlReport(
+  linesUrl: string,
+  { title = "Cards", ...run }: HtmlReportOptions & { readonly runId?: string } = {},
+): string {
   return renderSingleFilePage(
-    { mode: "watch", name: title, version: "", firstScreen: "cards", eventsUrl },
+    { mode: "watch", name: title, version: "", firstScreen: "cards", linesUrl, ...run },
     `${title} · cards`,
   );
 }

@@ -161,7 +161,6 @@ function listRunFigures(statistics: RunReport, model: RunModel): LabeledFigure[]
     ...(time.perSample
       ? [{ name: "time", value: formatDuration(time.perSample.median), note: "median per problem" }]
       : []),
-    describeLedger(statistics),
   ];
 }
 
@@ -176,20 +175,6 @@ function describeTokens({ tokens }: RunReport): LabeledFigure {
     ...(unknownCards > 0 ? [`at least: ${unknown}`] : []),
   ];
   return { name: "tokens", value: formatTokenTotal(tokens), note: notes.join(", ") };
-}
-
-/** Describes whether the tokens of the cards match the tokens of the recorded model calls. */
-function describeLedger({ ledger }: RunReport): LabeledFigure {
-  if (!ledger) return { name: "ledger", value: "–", note: "no model calls recorded" };
-  if (!ledger.ok)
-    return {
-      name: "ledger",
-      value: "off",
-      note: `in ${pluralize(ledger.mismatches.length, "place")}`,
-      kind: "bad",
-    };
-  const rest = ledger.unchecked.length > 0 ? `; not recorded: ${ledger.unchecked.join(", ")}` : "";
-  return { name: "ledger", value: "balanced", note: `cards match model calls${rest}`, kind: "good" };
 }
 
 const MAX_LINKED_SAMPLES = 4;

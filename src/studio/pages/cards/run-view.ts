@@ -1,5 +1,5 @@
-import type { TrafficLine } from "../../../observe/trace/index.ts";
-import { buildRunReport, type RunReport } from "../../../cards/index.ts";
+import { SharedTextDecoder } from "../../../observe/trace/index.ts";
+import { buildRunReport, decodeRecordLines, type RunReport } from "../../../cards/index.ts";
 import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
 import { type PageSample, RunModel } from "./model/run-model.ts";
 import { type CardFilter, matchesSample } from "./model/sample-summary.ts";
@@ -28,16 +28,15 @@ interface RunWithStatistics {
   readonly statistics: RunReport;
 }
 
-/** Minimum time between two renders of a live record in milliseconds. */
-const MIN_RENDER_INTERVAL_MS = 100;
+/** Time in milliseconds between two requests for new lines. */
+const POLL_INTERVAL_MS = 500;
 
 /**
- * Creates the view of a run. `liveEvents` delivers the lines of a record that grows. The page calls this function once:
- * the view follows the URL and the record until the page is closed.
+ * Creates the view of a run. At `linesUrl`, a server returns the lines of a record that grows. The page calls this
+ * function once: the view follows the URL and the record until the page is closed.
  */
-export function createRunView(title: string, shown: RunModel, liveEvents?: EventSource): RunView {
+export function createRunView(title: string, shown: RunModel, linesUrl?: URL): RunView {
   let model = shown;
-  let writerState = model.writerState;
   const summarize = (): RunWithStatistics => ({ model, statistics: buildRunReport(model) });
   const run = signal(summarize());
   const filter = signal(EMPTY_FILTER);
@@ -48,41 +47,44 @@ export function createRunView(title: string, shown: RunModel, liveEvents?: Event
     if (!isOfOtherScreen) state.value = parseViewHash(location.hash);
   });
 
-  // Renders at most ten times a second, and for at most a fifth of the time.
-  let pauseMs = MIN_RENDER_INTERVAL_MS;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const scheduleRender = (): void => {
-    timer ??= setTimeout(() => {
-      const startMs = performance.now();
-      timer = undefined;
-      run.value = summarize();
-      pauseMs = Math.max(MIN_RENDER_INTERVAL_MS, 4 * (performance.now() - startMs));
-    }, pauseMs);
+  const { runId } = shown;
+  const file = { id: "", end: 0, texts: new SharedTextDecoder() };
+  /** Adds the next lines of the record, and returns whether there were any. */
+  const addNextLines = async (url: URL): Promise<boolean> => {
+    const query = new URLSearchParams({ file: file.id, after: String(file.end) });
+    const response = await fetch(new URL(`?${query}`, url));
+    if (!response.ok) throw new Error(`The server responded with status ${response.status}.`);
+    const read = (name: string): string => response.headers.get(`x-record-${name}`) ?? "";
+    if (read("file") !== file.id || Number(read("start")) !== file.end) {
+      model = new RunModel(runId);
+      Object.assign(file, { id: read("file"), end: 0, texts: new SharedTextDecoder() });
+    }
+    const bytes = await response.arrayBuffer();
+    file.end += bytes.byteLength;
+    for (const { line } of decodeRecordLines(new TextDecoder().decode(bytes), file.texts))
+      if ("torn" in line) model.tornLineCount += 1;
+      else model.add(line);
+    const writer = read("writer");
+    const isChanged = bytes.byteLength > 0 || model !== run.value.model || writer !== model.writerState;
+    model.writerState = writer === "active" || writer === "exited" ? writer : "unknown";
+    if (isChanged) run.value = summarize();
+    return bytes.byteLength > 0;
   };
-  const onEvent = (name: string, update: (data: string) => void): void =>
-    liveEvents?.addEventListener(name, ({ data }: MessageEvent<string>) => {
-      update(data);
-      scheduleRender();
-    });
-  liveEvents?.addEventListener("open", () => (isConnected.value = true));
-  // The browser reconnects automatically, and the server then sends all lines again.
-  liveEvents?.addEventListener("error", () => (isConnected.value = false));
-  onEvent("reset", () => {
-    model = new RunModel();
-    model.writerState = writerState;
-  });
-  onEvent("writer", (state) => {
-    writerState = state === "active" || state === "exited" ? state : "unknown";
-    model.writerState = writerState;
-  });
-  onEvent("torn", (count) => (model.tornLineCount += Number(count)));
-  // The server has already validated the lines.
-  onEvent("lines", (lines) => {
-    for (const line of JSON.parse(lines) as TrafficLine[]) model.add(line);
-  });
+  const follow = async (url: URL): Promise<never> => {
+    for (;;) {
+      try {
+        while (await addNextLines(url)) isConnected.value = true;
+        isConnected.value = true;
+      } catch {
+        isConnected.value = false;
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+    }
+  };
+  if (linesUrl) void follow(linesUrl);
   return {
     title,
-    isLive: liveEvents !== undefined,
+    isLive: linesUrl !== undefined,
     run,
     filter,
     state,

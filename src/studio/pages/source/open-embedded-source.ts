@@ -3,7 +3,6 @@ import type { OpenedTrafficSource } from "../app/start-page.tsx";
 import { PAGE_DATA_ELEMENT_ID, type PageData } from "../page-data.ts";
 import { parseWellFormedJson } from "./parse-well-formed-json.ts";
 import { createMemorySource, createRecordSession, createRecordSource } from "./record-source.ts";
-import type { TrafficLine } from "../../../observe/trace/index.ts";
 import { RunModel } from "../cards/model/run-model.ts";
 import { createRunView } from "../cards/run-view.ts";
 import { LineMemory } from "./line-memory.ts";
@@ -19,39 +18,15 @@ export function openEmbeddedSource(page: Document): OpenedTrafficSource {
   return { source: data.mode === "record" ? createRecordSource(data) : openWatchedSource(data), firstScreen };
 }
 
-/**
- * Opens a record that a server streams. A `lines` event contains an array of new lines, and a `reset` event discards
- * all lines.
- */
+/** Opens a record that grows, and shows its message cards. */
 function openWatchedSource(data: Extract<PageData, { mode: "watch" }>): TrafficSource {
-  const memory = new LineMemory();
-  const events = new EventSource(new URL(data.eventsUrl, location.href));
   return {
-    ...createMemorySource(memory, createRecordSession(data)),
-    cardRun: createRunView(data.name, new RunModel(), events),
+    ...createMemorySource(new LineMemory(), createRecordSession(data)),
+    cardRun: createRunView(data.name, new RunModel(data.runId), new URL(data.linesUrl, location.href)),
     hasOnlyCards: true,
-    watchLines(onLines, onConnection) {
-      let attempt = 0;
-      events.addEventListener("open", () => {
-        attempt = 0;
-        onConnection?.({ state: "live" });
-      });
-      events.addEventListener("error", () => {
-        attempt += 1;
-        onConnection?.({
-          state: "reconnecting",
-          attempt,
-          error: "The server that watches the record does not respond.",
-        });
-      });
-      events.addEventListener("lines", (event) => {
-        const lines = parseWellFormedJson(String(event.data)) as readonly TrafficLine[];
-        memory.append(lines);
-        onLines(lines);
-      });
-      events.addEventListener("reset", () => memory.clear());
-      onConnection?.({ state: "connecting" });
-      return () => events.close();
+    watchLines: (_onLines, onConnection) => {
+      onConnection?.({ state: "live" });
+      return () => undefined;
     },
   };
 }

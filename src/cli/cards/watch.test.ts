@@ -1,4 +1,3 @@
-import { SharedTextEncoder } from "../../../observe/trace/recording/index.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
@@ -8,14 +7,12 @@ import {
   findChromium,
   launchChromium,
   openPageRecordingRequestsAndErrors,
-} from "../../../cards/html/browser.fixture.ts";
-import { createScriptedRecordFileText } from "../../../cards/recording/recording.fixture.ts";
-import { SCRIPTED_GSM8K_SAMPLES } from "../../../cards/recording/scripted-samples.fixture.ts";
-import { EXAMPLE_RUN } from "../../../cards/experiments/recorder/example-run.fixture.ts";
-import { createTempTestDirectoryWithFiles } from "../../cli-test-process.fixture.ts";
-import { streamRecordingAsSse, startWatchServer, type WatchServer } from "../watch.ts";
-import { followFile, type FileFollowEvent } from "./follow-file.ts";
-import { getScriptArguments } from "../../../../test/support/fork-script.ts";
+} from "../../cards/html/browser.fixture.ts";
+import { createScriptedRecordFileText } from "../../cards/recording/recording.fixture.ts";
+import { EXAMPLE_RUN } from "../../cards/experiments/recorder/example-run.fixture.ts";
+import { createTempTestDirectoryWithFiles } from "../cli-test-process.fixture.ts";
+import { startWatchServer, type WatchServer } from "./watch.ts";
+import { getScriptArguments } from "../../../test/support/fork-script.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -27,112 +24,6 @@ async function createEmptyFolder(): Promise<string> {
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
-
-function followRecord(file: string): () => Promise<FileFollowEvent | undefined> {
-  const leave = new AbortController();
-  const found = followFile(file, leave.signal);
-  cleanups.unshift(() => (leave.abort(), found.return()));
-  return async () => (await found.next()).value ?? undefined;
-}
-
-const getLines = (found: FileFollowEvent | undefined): readonly string[] | string =>
-  typeof found === "object" ? found.lines : "reset";
-
-describe("a followed file", () => {
-  it("is awaited, and read while it grows", async () => {
-    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
-    const next = followRecord(file);
-    const first = next();
-    await writeFile(file, "one\ntwo\n");
-    expect(getLines(await first)).toEqual(["one", "two"]);
-    await appendFile(file, "three\n");
-    expect(getLines(await next())).toEqual(["three"]);
-  });
-
-  it("yields only complete lines, even if a character is split", async () => {
-    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
-    const bytes = Buffer.from("하나\n둘\n");
-    await writeFile(file, bytes.subarray(0, 2));
-    const next = followRecord(file);
-    const first = next();
-    await appendFile(file, bytes.subarray(2, 8));
-    expect(getLines(await first)).toEqual(["하나"]);
-    const second = next();
-    await appendFile(file, bytes.subarray(8));
-    expect(getLines(await second)).toEqual(["둘"]);
-  });
-
-  it("is read from the start after a truncation or a replacement", async () => {
-    const folder = await createEmptyFolder();
-    const file = `${folder}/run.cards.jsonl`;
-    await writeFile(file, "one\ntwo\n");
-    const next = followRecord(file);
-    expect(getLines(await next())).toEqual(["one", "two"]);
-    await truncate(file, 0);
-    expect(await next()).toBe("reset");
-    await appendFile(file, "new\n");
-    expect(getLines(await next())).toEqual(["new"]);
-    await writeFile(`${folder}/other`, "the other file\n");
-    await rename(`${folder}/other`, file);
-    expect(await next()).toBe("reset");
-    expect(getLines(await next())).toEqual(["the other file"]);
-  });
-
-  it("is read in chunks of limited size", async () => {
-    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
-    const line = "x".repeat(99_999);
-    await writeFile(file, `${line}\n`.repeat(12));
-    const next = followRecord(file);
-    let lines = 0;
-    while (lines < 12) {
-      const found = getLines(await next());
-      expect(found.length).toBeLessThan(4);
-      lines += found.length;
-    }
-    expect(lines).toBe(12);
-  });
-});
-
-describe("the events of a record", () => {
-  async function eventsOf(text: string): Promise<() => Promise<string>> {
-    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
-    await writeFile(file, text);
-    const leave = new AbortController();
-    const events = streamRecordingAsSse(file, leave.signal);
-    cleanups.unshift(() => (leave.abort(), events.return()));
-    expect((await events.next()).value).toBe("event: reset\ndata: \n\n");
-    return async () => (await events.next()).value ?? "";
-  }
-
-  it("contain the readable lines, and the number of unreadable lines", async () => {
-    const [, run = "", card = ""] = createScriptedRecordFileText().split("\n");
-    const next = await eventsOf(
-      `${run}\n{"half\n{"v":1,"kind":"score","run_id":"r"}\n{"other":true}\n${card}\n`,
-    );
-    expect(await next()).toBe("event: torn\ndata: 2\n\n");
-    const lines = await next();
-    expect(lines).toContain(`event: lines\ndata: [${run},${card}]\n`);
-  });
-
-  it("contain the long texts of their lines", async () => {
-    const text = "x".repeat(1_000);
-    const line =
-      createScriptedRecordFileText()
-        .split("\n")
-        .find((one) => one.includes('"kind":"end"')) ?? "";
-    const long = line.replace('"end","', `"end","note":"${text}","`);
-    const next = await eventsOf(`${new SharedTextEncoder().encode(long)}\n`);
-    expect(await next()).toContain(text);
-  });
-
-  it("belong to a single run", async () => {
-    const next = await eventsOf(
-      createScriptedRecordFileText() +
-        createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { run_id: "another" }),
-    );
-    expect(await next()).not.toContain("another");
-  });
-});
 
 async function startWatching(file: string): Promise<WatchServer> {
   const server = await startWatchServer({ file, title: "run", port: 0 });
@@ -156,6 +47,69 @@ function requestStatus(
   });
 }
 
+/** Requests the lines of a record as the page does, and returns them with the position of the next request. */
+async function requestLines(
+  url: string,
+  { id = "", end = 0 } = {},
+): Promise<{ id: string; start: number; end: number; text: string }> {
+  const response = await fetch(`${url}lines?file=${id}&after=${end}`);
+  const start = Number(response.headers.get("x-record-start"));
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return {
+    id: response.headers.get("x-record-file") ?? "",
+    start,
+    end: start + bytes.length,
+    text: new TextDecoder().decode(bytes),
+  };
+}
+
+describe("the lines of a watched record", () => {
+  it("are complete, also if the file does not exist yet, or if a character is split", async () => {
+    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
+    const { url } = await startWatching(file);
+    const missing = await requestLines(url);
+    expect(missing).toEqual({ id: "", start: 0, end: 0, text: "" });
+    const bytes = Buffer.from("하나\n둘\n");
+    await writeFile(file, bytes.subarray(0, 8));
+    const first = await requestLines(url, missing);
+    expect(first).toMatchObject({ start: 0, text: "하나\n" });
+    expect(await requestLines(url, first)).toMatchObject({ start: 7, text: "" });
+    await appendFile(file, bytes.subarray(8));
+    expect(await requestLines(url, first)).toMatchObject({ start: 7, text: "둘\n" });
+  });
+
+  it("begin again after a truncation or a replacement", async () => {
+    const folder = await createEmptyFolder();
+    const file = `${folder}/run.cards.jsonl`;
+    const { url } = await startWatching(file);
+    await writeFile(file, "one\ntwo\n");
+    const known = await requestLines(url);
+    await truncate(file, 0);
+    expect(await requestLines(url, known)).toMatchObject({ id: known.id, start: 0, text: "" });
+    await writeFile(`${folder}/other`, "the other file\n");
+    await rename(`${folder}/other`, file);
+    const other = await requestLines(url, known);
+    expect(other).toMatchObject({ start: 0, text: "the other file\n" });
+    expect(other.id).not.toBe(known.id);
+  });
+
+  it("are divided into responses of limited size, and a longer line is skipped", async () => {
+    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
+    const { url } = await startWatching(file);
+    await writeFile(file, `first\n${"x".repeat(17 * 2 ** 20)}\nlast\n`);
+    const first = await requestLines(url);
+    expect(first.text).toBe("first\n");
+    const second = await requestLines(url, first);
+    expect(second.text.length).toBe(16 * 2 ** 20);
+    expect((await requestLines(url, second)).text).toMatch(/^x+\nlast\n$/);
+  });
+
+  it("are an error if the file cannot be read", async () => {
+    const { url } = await startWatching(await createEmptyFolder());
+    expect(await requestStatus(`${url}lines`)).toBe(500);
+  });
+});
+
 describe("the server of a watched record", () => {
   it("accepts only requests with the secret path, the right host, and the right origin", async () => {
     const { url } = await startWatching(`${await createEmptyFolder()}/run.cards.jsonl`);
@@ -164,26 +118,14 @@ describe("the server of a watched record", () => {
     expect(await requestStatus(url)).toBe(200);
     expect(await requestStatus(url, { origin })).toBe(200);
     expect(await requestStatus(`${origin}/`)).toBe(404);
-    expect(await requestStatus(`${origin}/guess/events`)).toBe(404);
+    expect(await requestStatus(`${origin}/guess/lines`)).toBe(404);
     expect(await requestStatus(`${url}../`)).toBe(404);
     expect(await requestStatus(`${url}other`)).toBe(404);
     expect(await requestStatus(url, { host: "attacker.example" })).toBe(403);
     expect(await requestStatus(url, { host: host.replace("127.0.0.1", "localhost") })).toBe(403);
-    expect(await requestStatus(`${url}events`, { origin: "https://attacker.example" })).toBe(403);
-    expect(await requestStatus(`${url}events`, { origin: "null" })).toBe(403);
+    expect(await requestStatus(`${url}lines`, { origin: "https://attacker.example" })).toBe(403);
+    expect(await requestStatus(`${url}lines`, { origin: "null" })).toBe(403);
     expect(await requestStatus(url, {}, "POST")).toBe(405);
-  });
-
-  it("closes despite open streams", async () => {
-    const server = await startWatchServer({
-      file: `${await createEmptyFolder()}/run.cards.jsonl`,
-      title: "",
-      port: 0,
-    });
-    const response = await fetch(`${server.url}events`);
-    expect(response.headers.get("content-type")).toBe("text/event-stream");
-    await server.close();
-    await expect(response.text()).rejects.toThrow();
   });
 });
 
@@ -197,7 +139,7 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
   it("says that a run was killed after its process was killed, and not that the run is running", async () => {
     const folder = await createEmptyFolder();
     const writer = getScriptArguments(
-      new URL("../../../cards/experiments/recorder/run-writer-process.fixture.ts", import.meta.url),
+      new URL("../../cards/experiments/recorder/run-writer-process.fixture.ts", import.meta.url),
     );
     const { url } = await startWatching(`${folder}/${EXAMPLE_RUN.run_id}.cards.jsonl`);
     const browser = await launchChromium();
