@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // Written in syntax that every Node version parses, so that an outdated version prints this error.
 const [major, minor] = process.versions.node.split(".").map(Number);
-if (major < 22 || (major === 22 && minor < 13)) {
+if (major < 22 || (major === 22 && minor < 18)) {
   console.error(
-    `error: colloquy needs Node 22.13 or newer; this is ${process.version}. Install Node 24: https://nodejs.org`,
+    `error: colloquy needs Node 22.18 or newer; this is ${process.version}. Install Node 24: https://nodejs.org`,
   );
   process.exit(1);
 }

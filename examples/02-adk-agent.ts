@@ -6,7 +6,7 @@
  *     colloquy send http://127.0.0.1:4120/a2a/weather "What is the weather in Seoul?"
  */
 import { FunctionTool, LlmAgent } from "@google/adk";
-import { ScriptedLlm } from "colloquy/testing/adk";
+import { ScriptedLlm } from "colloquy/adk";
 import { z } from "zod";
 
 const getWeather = new FunctionTool({

@@ -16,8 +16,7 @@ import {
   Workflow,
 } from "@google/adk";
 import { connect, createServer, getText } from "colloquy";
-import { adkAgent } from "colloquy/adk";
-import { type Script, ScriptedLlm } from "colloquy/testing/adk";
+import { adkAgent, type Script, ScriptedLlm } from "colloquy/adk";
 
 // Hides ADK's warning that `Workflow` will replace the three other agent types.
 setLogLevel(LogLevel.ERROR);

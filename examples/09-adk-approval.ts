@@ -8,7 +8,7 @@
  *       --data '{"id": "<id of the call>", "response": {"approved": true}}'
  */
 import { LlmAgent, LongRunningFunctionTool } from "@google/adk";
-import { ScriptedLlm } from "colloquy/testing/adk";
+import { ScriptedLlm } from "colloquy/adk";
 import { z } from "zod";
 
 const refund = new LongRunningFunctionTool({

@@ -7,7 +7,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { LlmAgent, MCPToolset } from "@google/adk";
-import { ScriptedLlm } from "colloquy/testing/adk";
+import { ScriptedLlm } from "colloquy/adk";
 
 const scripted = new ScriptedLlm(({ text, results }) => {
   const [result] = results;

@@ -7,8 +7,7 @@
  */
 import { LlmAgent } from "@google/adk";
 import { agent, connect, createServer, inputRequired, getText } from "colloquy";
-import { RemoteAgent, toA2a } from "colloquy/adk";
-import { ScriptedLlm } from "colloquy/testing/adk";
+import { RemoteAgent, ScriptedLlm, toA2a } from "colloquy/adk";
 
 // The remote side: any A2A server, version 1.0 or 0.3.
 const station = agent(

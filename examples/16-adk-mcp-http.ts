@@ -6,8 +6,7 @@
  */
 import { LlmAgent, MCPToolset, setLogger } from "@google/adk";
 import { agent, connect, createServer, getText } from "colloquy";
-import { adkAgent } from "colloquy/adk";
-import { ScriptedLlm } from "colloquy/testing/adk";
+import { adkAgent, ScriptedLlm } from "colloquy/adk";
 import { createMcpServer } from "colloquy/mcp";
 
 const station = agent(

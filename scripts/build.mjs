@@ -26,7 +26,7 @@ const installedPackages = new Set(Object.keys({ ...dependencies, ...peerDependen
  */
 const PROGRAMS = [
   /^(entries\/)(?:a2a-js|ai-sdk|claude|langgraph|mastra|openai-agents)\./,
-  /^(entries\/)(?:adk|auth|console|grpc|mcp|openai|testing|testing-adk)\./,
+  /^(entries\/)(?:adk|auth|console|grpc|mcp|openai|testing)\./,
   /^(entries\/)(?:ui|ag-ui)/,
   /^(entries\/.+)\.ts$/,
   /^(cli\/main)\.ts$/,

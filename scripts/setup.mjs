@@ -52,9 +52,9 @@ function hasNode() {
 
 function useHostNode() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major < 22 || (major === 22 && minor < 13)) {
+  if (major < 22 || (major === 22 && minor < 18)) {
     fail(
-      `Node ${process.version} is too old, and Node 24 could not be installed. Install Node 22.13 or newer.`,
+      `Node ${process.version} is too old, and Node 24 could not be installed. Install Node 22.18 or newer.`,
     );
   }
   say(`Node 24 could not be installed. Continuing with the host's ${process.version}.`);

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { LlmAgent, LongRunningFunctionTool } from "@google/adk";
-import { adkAgent } from "colloquy/adk";
+import { adkAgent, ScriptedLlm } from "colloquy/adk";
 import { converse } from "colloquy/testing";
-import { ScriptedLlm } from "colloquy/testing/adk";
 import { z } from "zod";
 
 const parameters = z.object({ euros: z.number() });

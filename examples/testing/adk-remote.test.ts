@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { LlmAgent } from "@google/adk";
 import { agent, createServer } from "colloquy";
-import { adkAgent, RemoteAgent } from "colloquy/adk";
+import { adkAgent, RemoteAgent, ScriptedLlm } from "colloquy/adk";
 import { assertCalls, converse } from "colloquy/testing";
-import { ScriptedLlm } from "colloquy/testing/adk";
 
 const station = agent({ name: "station", description: "Knows the weather" }, async function* ({ text }) {
   yield `It is sunny (${text}).`;

@@ -1,9 +1,8 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { FunctionTool, LlmAgent } from "@google/adk";
-import { adkAgent } from "colloquy/adk";
+import { adkAgent, ScriptedLlm } from "colloquy/adk";
 import { assertCalls, converse } from "colloquy/testing";
-import { ScriptedLlm } from "colloquy/testing/adk";
 import { z } from "zod";
 
 const getWeather = new FunctionTool({

@@ -1,5 +1,5 @@
 /**
- * Models of the AI SDK, Mastra, and LangChain that follow a script. The tests for ADK and for the OpenAI Agents SDK use `ScriptedLlm` of `colloquy/testing/adk` and `ScriptedModel` of `@openai/agents/testing`.
+ * Models of the AI SDK, Mastra, and LangChain that follow a script. The tests for ADK and for the OpenAI Agents SDK use `ScriptedLlm` of `colloquy/adk` and `ScriptedModel` of `@openai/agents/testing`.
  */
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";

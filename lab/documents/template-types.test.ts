@@ -46,7 +46,6 @@ async function findTypeErrors(
   await symlink(join(root, "node_modules"), join(cwd, "node_modules"));
   const paths = {
     colloquy: [join(root, "src/entries/colloquy.ts")],
-    "colloquy/testing/adk": [join(root, "src/entries/testing-adk.ts")],
     "colloquy/ui/react": [join(root, "src/entries/ui-react.ts")],
     "colloquy/*": [join(root, "src/entries/*.ts")],
   };

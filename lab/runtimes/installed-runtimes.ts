@@ -30,19 +30,13 @@ export interface ProcessRuntime {
   readonly name: string;
   /** The program and its arguments before the file. */
   readonly command: readonly string[];
-  /** Arguments that make the runtime load TypeScript. */
-  readonly typescriptFlags?: readonly string[];
 }
 
 /** Returns the runtimes of a folder that `installManifest` has filled. */
 export function listProcessRuntimes(folder: string): ProcessRuntime[] {
   const nodeIn = (packageName: string): string => join(folder, "node_modules", packageName, "bin/node");
   return [
-    {
-      name: "Node.js 22.13",
-      command: [nodeIn("node-22.13")],
-      typescriptFlags: ["--experimental-strip-types", "--disable-warning=ExperimentalWarning"],
-    },
+    { name: "Node.js 22.18", command: [nodeIn("node-22.18"), "--disable-warning=ExperimentalWarning"] },
     { name: "Node.js 24", command: [process.execPath] },
     { name: "Node.js, newest", command: [nodeIn("node-newest")] },
     { name: "Bun", command: [join(folder, "node_modules/.bin/bun")] },

@@ -66,12 +66,9 @@ function report(
 }
 
 /** Runs the commands of the tutorial line by line, with the runtime in place of `node` and `npx`. */
-async function runTutorial({ command, typescriptFlags = [] }: ProcessRuntime): Promise<TestResult[]> {
+async function runTutorial({ command }: ProcessRuntime): Promise<TestResult[]> {
   const name = "the tutorial";
-  const { printed, shown } = await runDocument("docs/tutorial.md", undefined, [
-    ...command,
-    ...typescriptFlags,
-  ]);
+  const { printed, shown } = await runDocument("docs/tutorial.md", undefined, [...command]);
   return [printed === shown ? { name } : { name, error: `${printed}\n\nThe page shows:\n${shown}` }];
 }
 

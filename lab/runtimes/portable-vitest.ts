@@ -191,12 +191,6 @@ export const vi: {
 /** The suites use no values of Vitest's global setup. */
 export const inject = (): undefined => undefined;
 
-/** Removes the collected tests whose names begin with a text, for parts that a runtime lacks. */
-export function skipTests(prefix: string): void {
-  const kept = collectedTests.filter(({ name }) => !name.startsWith(prefix));
-  collectedTests.splice(0, Infinity, ...kept);
-}
-
 /** Runs all collected tests whose names match, one after another. */
 export async function runCollectedTests(matches: (name: string) => boolean): Promise<TestResult[]> {
   const results: TestResult[] = [];

@@ -133,6 +133,7 @@ export async function runCompleteApp(folder: string): Promise<void> {
       await page.goto(url);
       await send("A table, please", "Free today: 18:00, 20:00. Which time?");
       await send("20:00", "Your table is booked for 20:00.");
+      await send("A table, please", "Free today: 18:00. Which time?");
     } finally {
       await browser.close();
     }

@@ -23,7 +23,7 @@ const DOCUMENTATION_PAGE_SECTIONS = [
 
 const LLMS_TXT_SUMMARY =
   "Colloquy is a TypeScript library that puts agents on the A2A (Agent2Agent) network: an async generator, a Google ADK agent or a " +
-  "command becomes a durable, streaming A2A server of 1.0 and 0.3 over JSON-RPC, HTTP+JSON and gRPC. ES modules, Node ≥ 22.13.";
+  "command becomes a durable, streaming A2A server of 1.0 and 0.3 over JSON-RPC, HTTP+JSON and gRPC. ES modules, Node ≥ 22.18.";
 
 /** Returns every generated file with its content. */
 export function generateFiles(): Map<string, string> {

@@ -77,7 +77,7 @@ function buildProjectFiles(name: string, dependency: string): Record<string, str
       version: "0.1.0",
       private: true,
       type: "module",
-      engines: { node: ">=22.13" },
+      engines: { node: ">=22.18" },
       scripts: { dev: "colloquy dev", start: "colloquy serve", check: "tsc" },
       dependencies: { colloquy: dependency },
       devDependencies: { "@types/node": "^24.0.0", typescript: "^7.0.0" },

@@ -149,7 +149,7 @@ export function createA2AClientFromTransport({
         async list(taskId, options = {}) {
           assertKnownTaskOptions.listPushConfigs(options);
           const { pageSize, pageToken, ...call } = options;
-          await assertPushCall(call);
+          await assertCapability("pushNotifications", "PUSH_NOTIFICATION_NOT_SUPPORTED");
           const page = {
             ...(pageSize === undefined ? {} : { pageSize }),
             ...(pageToken ? { pageToken } : {}),

@@ -119,32 +119,29 @@ export interface ConnectOptions {
   readonly record?: TrafficRecordOption;
 }
 
-const assertKnownConnectOptions = defineOptionNames<ConnectOptions>()(
+const AUTH_OPTION_NAMES = "apiKey basic bearer mutualTls oauthClient schemeCredentials";
+const assertKnownAuthOptions = defineOptionNames<ClientAuthOptions>()('"auth" of connect', AUTH_OPTION_NAMES);
+const assertKnownConnectOptions = defineOptionNames<ConnectOptions>({
+  auth(auth: ClientAuthOptions | AuthorizeFunction) {
+    if (typeof auth !== "function") assertKnownAuthOptions(auth);
+  },
+  grpc: defineOptionNames<GrpcClientOptions>()('"grpc" of connect', "ca cert insecure key tls transport"),
+  reconnect: defineOptionNames<RetryOptions>()('"reconnect" of connect', RETRY_OPTION_NAMES),
+  retry: defineOptionNames<RetryOptions>()('"retry" of connect', RETRY_OPTION_NAMES),
+  timeouts: defineOptionNames<ClientTimeouts>()(
+    '"timeouts" of connect',
+    "callMs connectMs sendMs streamIdleMs",
+  ),
+})(
   "connect",
   "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes maxJsonValues",
   "maxResponseBytes maxTaskBytes peerLeniency preferredBindings reconnect record retry signal timeouts trustedOrigins verifyCard version",
-);
-const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
-  '"reconnect" of connect',
-  RETRY_OPTION_NAMES,
-);
-const assertKnownRetryOptions = defineOptionNames<RetryOptions>()('"retry" of connect', RETRY_OPTION_NAMES);
-const AUTH_OPTION_NAMES = "apiKey basic bearer mutualTls oauthClient schemeCredentials";
-const assertKnownAuthOptions = defineOptionNames<ClientAuthOptions>()('"auth" of connect', AUTH_OPTION_NAMES);
-const assertKnownGrpcOptions = defineOptionNames<GrpcClientOptions>()(
-  '"grpc" of connect',
-  "ca cert insecure key tls transport",
 );
 
 /** Throws an error if an option of `connect` or `findCard`, or a member of an option, does not exist. */
 export function assertKnownOptions(options: ConnectOptions): void {
   assertCredentialsInAuth(options);
   assertKnownConnectOptions(options);
-  const { auth, grpc, reconnect, retry } = options;
-  assertKnownReconnectOptions(reconnect);
-  assertKnownRetryOptions(retry);
-  assertKnownGrpcOptions(grpc);
-  if (typeof auth !== "function") assertKnownAuthOptions(auth);
   assertValidTrustedOrigins(options.trustedOrigins ?? []);
 }
 

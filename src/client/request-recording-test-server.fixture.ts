@@ -63,7 +63,7 @@ export function sendTestSseEvents(
   ending: "end" | "cut" | "open",
   watch?: DeliveryWatch,
 ): void {
-  // Node.js 22.13 takes a broken connection for the end of the response if the header announces `close`.
+  // Node.js 22.18 takes a broken connection for the end of the response if the header announces `close`.
   if (ending === "cut") response.removeHeader("connection");
   response.writeHead(200, { "content-type": "text/event-stream" });
   const frames = events.map(([id, json]) => encodeSseFrame(JSON.stringify(json), id || undefined)).join("");

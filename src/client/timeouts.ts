@@ -1,5 +1,4 @@
 import { A2AError, type OperationName } from "../protocol/index.ts";
-import { defineOptionNames } from "../base/usage-checks/index.ts";
 import { createTimeoutError, withDeadline } from "./http/deadline.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -29,14 +28,8 @@ const DEFAULT_TIMEOUTS: Required<ClientTimeouts> = {
   streamIdleMs: 300_000,
 };
 
-const assertKnownTimeouts = defineOptionNames<ClientTimeouts>()(
-  '"timeouts" of connect',
-  "callMs connectMs sendMs streamIdleMs",
-);
-
 /** Fills in the defaults of missing deadlines. Throws if a deadline is not a positive number. */
 export function resolveTimeouts(timeouts: ClientTimeouts = {}): Required<ClientTimeouts> {
-  assertKnownTimeouts(timeouts);
   const resolved = { ...DEFAULT_TIMEOUTS, ...timeouts };
   const invalid = Object.entries(resolved).find(([, ms]) => !(ms > 0));
   if (!invalid) return resolved;

@@ -27,16 +27,49 @@ export const SERVER_OPTION_NAMES = [
   "telemetry tenants textIndex tickToken versions",
 ] as const;
 
-const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
-const assertKnownOperatorOptions = defineOptionNames<OperatorOptions>()(
-  '"operator" of createServer',
-  "authenticate",
+const assertKnownRetentionPeriods = defineOptionNames<RetentionPeriods>()(
+  '"retention.agents" of createServer',
+  "keepEventsMs keepTasksMs keepWaitingTasksMs",
 );
-const assertKnownLimits = defineOptionNames<ServerLimits>()(
-  '"limits" of createServer',
-  "bufferedBytes connections listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize",
-  "turnAttempts unfinishedMessageBytes writeStallMs",
-);
+const assertKnownOptions = defineOptionNames<ServerOptions>({
+  cors: defineOptionNames<CorsOptions>()(
+    '"cors" of createServer',
+    "credentials maxAgeSeconds origins privateNetwork",
+  ),
+  limits: defineOptionNames<ServerLimits>()(
+    '"limits" of createServer',
+    "bufferedBytes connections listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize",
+    "turnAttempts unfinishedMessageBytes writeStallMs",
+  ),
+  metrics: defineOptionNames<MetricsOptions>()('"metrics" of createServer', "host port token"),
+  operator: defineOptionNames<OperatorOptions>()('"operator" of createServer', "authenticate"),
+  push: defineOptionNames<PushOptions>({
+    retry: defineOptionNames<RetryPolicy>()(
+      '"push.retry" of createServer',
+      "giveUpAfterMs initialDelayMs maxDelayMs",
+    ),
+    signing: defineOptionNames<PushSigningOptions>()(
+      '"push.signing" of createServer',
+      "alg issuer kid previousKeys privateKey",
+    ),
+  })(
+    '"push" of createServer',
+    "allowPrivate allowedHosts challenge maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
+    "maxConfigsPerCaller maxConfigsPerTask maxPerSecondPerHost maxPerSecondPerOwner",
+  ),
+  retention: defineOptionNames<RetentionOptions>({
+    agents(agents: NonNullable<RetentionOptions["agents"]>) {
+      for (const periods of Object.values(agents)) if (periods) assertKnownRetentionPeriods(periods);
+    },
+  })(
+    '"retention" of createServer',
+    "agents keepEventsMs keepTasksMs keepWaitingTasksMs maxBytes maxFinishedTasks sweepIntervalMs",
+  ),
+  telemetry: defineOptionNames<TelemetryOptions>()(
+    '"telemetry" of createServer',
+    "metricIntervalMs otlp otlpHeaders sampleRatio serviceName",
+  ),
+})("createServer", ...SERVER_OPTION_NAMES);
 const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
   '"cardSigning" of createServer',
   "alg jku kid privateKey",
@@ -54,9 +87,7 @@ const ALLOWED_OPTION_VALUES = {
 /** Throws an error if an option is invalid, because types do not protect untyped code. */
 export function assertValidOptions(options: ServerOptions): void {
   assertKnownOptions(options);
-  assertKnownLimits(options.limits);
   assertValidTurnLimits(options, "createServer");
-  assertKnownOperatorOptions(options.operator);
   const {
     versions = SUPPORTED_A2A_VERSIONS,
     allowedOrigins,
@@ -99,14 +130,8 @@ export function assertValidOptions(options: ServerOptions): void {
       `use "*" or a list such as ["https://shop.example"]`,
     );
   if (options.cors !== undefined) assertValidCorsOptions(options.cors);
-  if (options.retention) assertValidRetention(options.retention);
+  if (options.retention) assertValidRetentionOptions(options.retention);
   if (options.telemetry) assertValidTelemetry(options.telemetry);
-  assertKnownMetricsOptions(options.metrics);
-  if (options.push) {
-    assertKnownPushOptions(options.push);
-    assertKnownRetryOptions(options.push.retry);
-    assertKnownSigningOptions(options.push.signing);
-  }
   if (basePath !== undefined && !/^(\/[A-Za-z0-9._~-]+)+$/.test(basePath))
     throw createOptionError(
       "basePath",
@@ -130,35 +155,8 @@ export function assertValidOptions(options: ServerOptions): void {
   }
 }
 
-const assertKnownRetentionOptions = defineOptionNames<RetentionOptions>()(
-  '"retention" of createServer',
-  "agents keepEventsMs keepTasksMs keepWaitingTasksMs maxBytes maxFinishedTasks sweepIntervalMs",
-);
-const assertKnownRetentionPeriods = defineOptionNames<RetentionPeriods>()(
-  '"retention.agents" of createServer',
-  "keepEventsMs keepTasksMs keepWaitingTasksMs",
-);
-
-/** Throws an error if an option of `retention` is unknown or invalid. */
-function assertValidRetention(retention: RetentionOptions): void {
-  assertKnownRetentionOptions(retention);
-  for (const periods of Object.values(retention.agents ?? {}))
-    if (periods) assertKnownRetentionPeriods(periods);
-  assertValidRetentionOptions(retention);
-}
-
-const assertKnownTelemetryOptions = defineOptionNames<TelemetryOptions>()(
-  '"telemetry" of createServer',
-  "metricIntervalMs otlp otlpHeaders sampleRatio serviceName",
-);
-const assertKnownMetricsOptions = defineOptionNames<MetricsOptions>()(
-  '"metrics" of createServer',
-  "host port token",
-);
-
 /** Throws an error if an option for traces or for their export is invalid. */
 function assertValidTelemetry(telemetry: TelemetryOptions): void {
-  assertKnownTelemetryOptions(telemetry);
   const { otlp, sampleRatio = 1 } = telemetry;
   if (otlp !== undefined && !isHttpUrl(otlp))
     throw createOptionError(
@@ -170,28 +168,8 @@ function assertValidTelemetry(telemetry: TelemetryOptions): void {
     throw createOptionError("telemetry.sampleRatio", sampleRatio, "use a number from 0 to 1");
 }
 
-const assertKnownPushOptions = defineOptionNames<PushOptions>()(
-  '"push" of createServer',
-  "allowPrivate allowedHosts challenge maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
-  "maxConfigsPerCaller maxConfigsPerTask maxPerSecondPerHost maxPerSecondPerOwner",
-);
-const assertKnownRetryOptions = defineOptionNames<RetryPolicy>()(
-  '"push.retry" of createServer',
-  "giveUpAfterMs initialDelayMs maxDelayMs",
-);
-const assertKnownSigningOptions = defineOptionNames<PushSigningOptions>()(
-  '"push.signing" of createServer',
-  "alg issuer kid previousKeys privateKey",
-);
-
-const assertKnownCorsOptions = defineOptionNames<CorsOptions>()(
-  '"cors" of createServer',
-  "credentials maxAgeSeconds origins privateNetwork",
-);
-
 /** Throws an error if an option is invalid, because types do not protect untyped code. */
 function assertValidCorsOptions(cors: CorsOptions): void {
-  assertKnownCorsOptions(cors);
   const { origins, credentials, maxAgeSeconds = 0 } = cors;
   if (!isOriginList(origins) || origins.length === 0)
     throw createOptionError("cors.origins", origins, `use "*" or a list such as ["https://shop.example"]`);

@@ -38,20 +38,18 @@ export interface CloseOptions {
 /** The option names of `Server.listen`, separated by spaces. */
 export const LISTEN_OPTION_NAMES = "grpc host port";
 
-const assertKnownOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
   "calls connections host listedInCard port publicAddress tls",
 );
+export const assertKnownListenOptions: (options: ListenOptions) => void = defineOptionNames<ListenOptions>({
+  grpc(grpc: boolean | GrpcOptions) {
+    if (typeof grpc === "object") assertKnownGrpcOptions(grpc);
+  },
+})("listen", LISTEN_OPTION_NAMES);
 
 export const assertKnownCloseOptions: (options: CloseOptions | undefined) => void =
   defineOptionNames<CloseOptions>()("close", "drainMs graceMs");
-
-/** Throws an error if `listen` does not know an option, with the most similar known name. */
-export function assertKnownListenOptions(options: ListenOptions): void {
-  assertKnownOptions(options);
-  if (typeof options.grpc === "object") assertKnownGrpcOptions(options.grpc);
-}
 
 /** The addresses that a server listens on. */
 export interface ServerAddress {

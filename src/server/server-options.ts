@@ -141,8 +141,8 @@ export interface ServerOptions extends TurnLimits {
   /**
    * Whether the store indexes the text of tasks, so that users of the console can search for words. The index contains
    * the different words in the first 32,768 characters of each task. In scripts without spaces between words, such as
-   * Chinese, a search finds every part of a text. Set the option on all servers with the same PostgreSQL database. With
-   * SQLite, the index requires FTS5, which Node.js 22.13 lacks. Default: false.
+   * Chinese, a search finds every part of a text. Set the option on all servers with the same PostgreSQL database.
+   * Default: false.
    */
   readonly textIndex?: boolean;
   /**

@@ -1,5 +1,5 @@
 import { FunctionTool, LlmAgent } from "@google/adk";
-import { ScriptedLlm } from "colloquy/testing/adk";
+import { ScriptedLlm } from "colloquy/adk";
 import { z } from "zod";
 
 const getWeather = new FunctionTool({

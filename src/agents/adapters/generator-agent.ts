@@ -87,6 +87,14 @@ export function agent(
 ): Agent {
   assertKnownOptions(options);
   assertKnownDescription(description);
+  return createGeneratorAgent(description, work, options);
+}
+
+function createGeneratorAgent(
+  description: AgentDescription,
+  work: AgentGenerator,
+  options: GeneratorOptions,
+): Agent {
   assertAsyncGeneratorFunction(description.name, work);
   const { artifacts, ...agentOptions } = options;
   assertValidAgentCard(description);
@@ -122,7 +130,13 @@ export function createAdapterAgent(
   }: AdapterAgentOptions,
   work: AgentGenerator,
 ): Agent {
-  return agent(description, work, { afterRestart, artifacts, maxSilenceMs, maxTurnMs, whenUnread });
+  return createGeneratorAgent(description, work, {
+    afterRestart,
+    artifacts,
+    maxSilenceMs,
+    maxTurnMs,
+    whenUnread,
+  });
 }
 
 /** Detects the wrong kinds of functions when the agent is created, instead of at its first message. */

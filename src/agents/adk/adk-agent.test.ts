@@ -574,7 +574,7 @@ describe("an ADK agent that fails", () => {
     );
     const { thrownError: thrown } = await task.send("hi");
     expect(task.task.status.state).toBe("TASK_STATE_FAILED");
-    const match = /^Agent execution failed\. \(error_id: (\w{8})\)$/.exec(
+    const match = /^The agent failed\. The server's log has the cause under error id (\w{8})\.$/.exec(
       getText(task.task.status.message?.parts ?? []),
     );
     expect(String(thrown)).toBe(

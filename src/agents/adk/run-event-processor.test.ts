@@ -617,7 +617,13 @@ describe("a run that fails", () => {
     processor.process(createErrorEvent("500", "key abc is wrong"));
     const { events, error } = processor.finish();
     expect(events).toMatchObject([
-      { status: { message: { parts: [{ text: "Agent execution failed. (error_id: A1)" }] } } },
+      {
+        status: {
+          message: {
+            parts: [{ text: "The agent failed. The server's log has the cause under error id A1." }],
+          },
+        },
+      },
     ]);
     expect(error?.message).toBe('llm error response (code 500): "key abc is wrong" (error_id: A1)');
   });

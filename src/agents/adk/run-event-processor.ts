@@ -243,8 +243,11 @@ export class RunEventProcessor {
 
   #buildFailure(text: string, metadata: JsonObject, cause?: unknown, publicText?: string): RunOutcome {
     const errorId = this.#options.newId().slice(0, 8);
-    const hiddenText = publicText ?? "Agent execution failed.";
-    const callerText = this.#options.exposeErrors ? text : `${hiddenText} (error_id: ${errorId})`;
+    const hiddenText =
+      publicText === undefined
+        ? `The agent failed. The server's log has the cause under error id ${errorId}.`
+        : `${publicText} (error_id: ${errorId})`;
+    const callerText = this.#options.exposeErrors ? text : hiddenText;
     const parts: Part[] = [{ text: callerText, metadata: { [IS_ERROR_MESSAGE_KEY]: true } }];
     const message = { parts, ...this.#buildMessageMetadata() };
     const status = { state: "TASK_STATE_FAILED" as const, message };

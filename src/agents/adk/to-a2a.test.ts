@@ -1,11 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { registerHooks } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import { SendMessageRequest, StreamResponse as SdkStreamResponse } from "@a2a-js/sdk";
-import { App, InMemoryRunner, InMemorySessionService, LlmAgent, LongRunningFunctionTool } from "@google/adk";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  App,
+  InMemoryRunner,
+  InMemorySessionService,
+  LlmAgent,
+  LongRunningFunctionTool,
+  MCPToolset,
+} from "@google/adk";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { collect, connect, type A2AClient } from "../../client/index.ts";
 import {
@@ -186,10 +194,36 @@ describe("an ADK agent served with toA2a", () => {
     const { url } = await server.listen();
     const task = requireTask(await (await connect(url)).send("hi"));
     const errorText = getText(task.status.message?.parts ?? []);
-    expect(errorText).toMatch(/^Agent execution failed\. \(error_id: \w{8}\)$/);
+    const [, errorId] =
+      /^The agent failed\. The server's log has the cause under error id (\w{8})\.$/.exec(errorText) ?? [];
     expect(task.metadata?.["adk_error_code"]).toBe("401");
-    expect(errors).toEqual([expect.stringContaining(errorText.slice(-19))]);
+    expect(errors).toEqual([expect.stringContaining(`(error_id: ${errorId})`)]);
     expect(errors[0]).toContain("sk-123");
+  });
+
+  it("tells the operator how to install a missing MCP SDK, and the caller only that the agent failed", async () => {
+    const hooks = registerHooks({
+      resolve(specifier, context, nextResolve) {
+        if (!specifier.startsWith("@modelcontextprotocol/sdk")) return nextResolve(specifier, context);
+        throw Object.assign(new Error(`Cannot find module '${specifier}'`), { code: "MODULE_NOT_FOUND" });
+      },
+    });
+    onTestFinished(() => hooks.deregister());
+    const errors: string[] = [];
+    const toolset = new MCPToolset({ type: "StdioConnectionParams", serverParams: { command: "false" } });
+    const server = toA2a(new LlmAgent({ name: "a", model: new ScriptedLlm(["hi"]), tools: [toolset] }), {
+      port: 0,
+      store: "memory",
+      observer: { onError: ({ error }) => void errors.push(String(error)) },
+    });
+    servers.push(server);
+    const { url } = await server.listen();
+    const task = requireTask(await (await connect(url)).send("hi"));
+    expect(task.status.state).toBe("TASK_STATE_FAILED");
+    const errorText = getText(task.status.message?.parts ?? []);
+    expect(errorText).toMatch(/^The agent failed\. The server's log has the cause under error id \w{8}\.$/);
+    expect(errors).toHaveLength(2);
+    for (const error of errors) expect(error).toContain("npm install @modelcontextprotocol/sdk");
   });
 
   it("keeps everything in memory with the memory store", async () => {

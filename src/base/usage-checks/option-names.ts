@@ -16,18 +16,29 @@ type ExactOptionNames<Options, Text extends string> = [
       unknown: Exclude<Words<Text>, OptionName<Options>>;
     };
 
+/** Checks of the options whose values are options, too. A check is not called for the values `undefined` and `false`. */
+type NestedChecks<Options> = { readonly [Name in OptionName<Options>]?: (value: never) => void };
+
 /**
- * Defines the option names of a public function, and returns a function that throws a `TypeError` for unknown
- * options. Each text contains option names, separated by spaces. The compiler rejects texts that do not name
- * exactly the members of `Options`.
+ * Defines the option names of a function that a package entry exports, and returns a function that throws a
+ * `TypeError` for unknown options. Each text contains option names, separated by spaces. The compiler rejects texts
+ * that do not name exactly the members of `Options`.
  */
-export function defineOptionNames<Options>(): <const Text extends string>(
+export function defineOptionNames<Options>(
+  nestedChecks: NestedChecks<Options> = {},
+): <const Text extends string>(
   functionName: string,
   ...texts: (Text & ExactOptionNames<Options, Text>)[]
 ) => (options: unknown) => void {
   return (functionName, ...texts) => {
     const names = new Set(texts.flatMap((text) => text.split(" ")));
-    return (options) => assertKnownOptions(functionName, options, names);
+    return (options) => {
+      assertKnownOptions(functionName, options, names);
+      for (const [name, check] of Object.entries(nestedChecks) as [string, (value: unknown) => void][]) {
+        const value = (options as Readonly<Record<string, unknown>> | undefined)?.[name];
+        if (value !== undefined && value !== false) check(value);
+      }
+    };
   };
 }
 

@@ -8,7 +8,6 @@ import {
   type AgentFileSource,
   AgentReloader,
   type AgentReloadReport,
-  CAN_RELOAD_ES_MODULES,
   cleanReloadMarkers,
   FileWatcher,
   findModuleSyntaxError,
@@ -270,7 +269,7 @@ class DevAgentFiles implements AgentFileSource {
   async loadFile(file: string): Promise<LoadedAgentFile> {
     const fileId = this.#fileIds.get(file);
     if (fileId === undefined) return await this.#loadAgentsOfConfig();
-    const loaded = await loadAgent(file, fileId, this.#adk, { alwaysTranspile: !CAN_RELOAD_ES_MODULES });
+    const loaded = await loadAgent(file, fileId, this.#adk);
     if ("agent" in loaded) return { agents: { [loaded.id]: loaded.agent } };
     return { reason: loaded.skipped, ...(loaded.error === undefined ? {} : { error: loaded.error }) };
   }

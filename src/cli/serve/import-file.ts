@@ -11,21 +11,13 @@ const TRANSPILER_REQUIRED_ERROR_CODES = new Set([
   "ERR_MODULE_NOT_FOUND",
 ]);
 
-export interface ImportFileOptions {
-  /** Whether jiti imports the file even if Node could. Default: false. */
-  readonly alwaysTranspile?: boolean;
-}
-
 /**
  * Imports a user's module with Node's type stripping. If Node cannot load the module, the function uses jiti.
  * The package `jiti` also loads enums, parameter properties, imports without extension, and packages without
- * ES modules. `jiti` also supports older Node versions.
+ * ES modules.
  */
-export async function importFile(
-  file: string,
-  { alwaysTranspile = false }: ImportFileOptions = {},
-): Promise<Record<string, unknown>> {
-  if (!alwaysTranspile && (!file.endsWith(".ts") || isInEsModulePackage(file))) {
+export async function importFile(file: string): Promise<Record<string, unknown>> {
+  if (!file.endsWith(".ts") || isInEsModulePackage(file)) {
     try {
       return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
     } catch (error) {

@@ -6,7 +6,7 @@ import type { AdkRunnableSource } from "../../agents/adk/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { deriveAgentId } from "../../protocol/index.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";
-import { importFile, type ImportFileOptions } from "./import-file.ts";
+import { importFile } from "./import-file.ts";
 
 /**
  * The examined exports. The loader tries the exports in list order, and uses the first agent that it finds.
@@ -22,11 +22,10 @@ export async function loadAgent(
   file: string,
   fileId: string,
   adk: AdkAgentFactory,
-  options: ImportFileOptions = {},
 ): Promise<{ agent: Agent; id: string } | { skipped: string; error?: unknown }> {
   loadEnvFile(file);
   try {
-    const exports = await importFile(file, options);
+    const exports = await importFile(file);
     const found = await findExportedAgent(exports, fileId, adk);
     if (!found) return { skipped: explainMissingAgent(exports) };
     // An agent whose `describe` fails would otherwise fail at the first request for its card.

@@ -1,4 +1,3 @@
-import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import type { AuthenticationInfo } from "../../protocol/index.ts";
 import {
   createJwksKeyResolver,
@@ -42,11 +41,6 @@ export interface WebhookSignatureOptions extends FetchKeysOptions {
   readonly issuer?: string;
 }
 
-const assertKnownSignatureOptions = defineOptionNames<WebhookSignatureOptions>()(
-  '"signature" of createWebhook',
-  "keys audience issuer fetch now",
-);
-
 /** Throws `NotificationRejectedError` if the body does not belong to the verified headers. */
 type BodyVerifier = (body: Uint8Array<ArrayBuffer>) => Promise<void>;
 
@@ -67,7 +61,6 @@ export function createWebhookAuthenticator({
   signature,
   allowUnauthenticated = false,
 }: WebhookAuthOptions): WebhookAuthenticator {
-  assertKnownSignatureOptions(signature);
   if (!token && !authentication && !signature && !allowUnauthenticated) {
     throw new Error(
       "createWebhook requires a way to authenticate notifications. Set token, authentication, or signature, or set { allowUnauthenticated: true } to accept all notifications.",

@@ -12,6 +12,7 @@ import {
   createWebhookAuthenticator,
   NotificationRejectedError,
   type WebhookAuthOptions,
+  type WebhookSignatureOptions,
 } from "./webhook-authenticator.ts";
 
 /** Options for `createWebhook`. */
@@ -39,7 +40,12 @@ export interface WebhookOptions extends WebhookAuthOptions {
   readonly maxConcurrent?: number;
 }
 
-const assertKnownOptions = defineOptionNames<WebhookOptions>()(
+const assertKnownOptions = defineOptionNames<WebhookOptions>({
+  signature: defineOptionNames<WebhookSignatureOptions>()(
+    '"signature" of createWebhook',
+    "keys audience issuer fetch now",
+  ),
+})(
   "createWebhook",
   "allowUnauthenticated authentication isExpectedTask maxBodyBytes maxConcurrent onError onEvent",
   "signature token",

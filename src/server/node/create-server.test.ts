@@ -7,6 +7,6 @@ it("createServer throws on Node.js 20, which lacks functions that every request 
   Object.defineProperty(Promise, "withResolvers", { ...descriptor, value: undefined });
   onTestFinished(() => void Object.defineProperty(Promise, "withResolvers", descriptor));
   expect(() => createServer(messageCommandTestAgent, { store: "memory" })).toThrow(
-    `Colloquy requires Node.js 22.13 or later, and this is ${process.version}.`,
+    `Colloquy requires Node.js 22.18 or later, and this is ${process.version}.`,
   );
 });

@@ -63,7 +63,7 @@ export function createServer(
 function assertNodeVersion(): void {
   if (typeof Promise.withResolvers === "function") return;
   throw new Error(
-    `Colloquy requires Node.js 22.13 or later, and this is ${process.version}. Update Node.js, and start the server again.`,
+    `Colloquy requires Node.js 22.18 or later, and this is ${process.version}. Update Node.js, and start the server again.`,
   );
 }
 

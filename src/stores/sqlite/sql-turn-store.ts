@@ -90,7 +90,7 @@ export function createSqlTurnStore(access: SqlAccess, heldLeases: HeldTaskLeases
         (tables) => {
           const task = findTask(tables, scope, taskId);
           if (!task) return [];
-          // Deno and Node.js 22.13 end a text that they read at its first null character.
+          // Deno and Node.js 22.18 end a text that they read at its first null character.
           const rows = tables.sql.all<{ keyBytes: Uint8Array; json: string }>(
             "SELECT CAST(key AS BLOB) AS keyBytes, json FROM finished_step WHERE task = ? AND turn_seq = ? ORDER BY rowid",
             task.key,

@@ -198,7 +198,7 @@ async function importSqlite(): Promise<typeof import("node:sqlite")> {
   try {
     return await import("node:sqlite");
   } catch (cause) {
-    const text = `SQLite requires Node.js 22.13 or later, and this is ${process.version}. Update Node.js, or use the store "memory".`;
+    const text = `SQLite requires Node.js 22.18 or later, and this is ${process.version}. Update Node.js, or use the store "memory".`;
     throw new Error(text, { cause });
   }
 }

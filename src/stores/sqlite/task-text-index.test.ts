@@ -8,10 +8,8 @@ import {
   createTestStatusEvent,
   createTestSubmittedTaskEvent,
 } from "../task-event-logs.fixture.ts";
-import type { SqlDatabase } from "./sql-database.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { toFullTextQuery } from "./task-lists.ts";
-import { createTaskTextIndex } from "./task-text-index.ts";
 
 let folder: string;
 let store: SqliteStore;
@@ -62,17 +60,6 @@ describe("the text index of a SQLite store", () => {
     await expectFound("other", ["b"]);
     store.rebuildFile();
     expect(readFileSync(join(folder, "tasks.db")).includes("unforgettable")).toBe(false);
-  });
-
-  it("states its requirement on a SQLite without full-text search", () => {
-    const isAbsent = { get: () => undefined, all: () => [], iterate: () => [] };
-    const db: SqlDatabase = {
-      prepare: () => ({ ...isAbsent, run: () => ({ changes: 0, lastInsertRowid: 0 }) }),
-      exec: (sql) => {
-        if (sql.includes("USING fts5")) throw new Error("no such module: fts5");
-      },
-    };
-    expect(() => createTaskTextIndex(db)).toThrow(/"textIndex" requires FTS5/);
   });
 
   it("quotes the words of a query", () => {

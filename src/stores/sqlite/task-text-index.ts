@@ -42,22 +42,7 @@ export function createSqlTextIndex({ write, transact }: SqlTextIndexOptions): Ta
 export function createTaskTextIndex(db: SqlDatabase): void {
   const exists = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'task_text_words'").get() !== undefined;
   if (exists) return;
-  try {
-    db.exec(CREATE_TEXT_INDEX_SQL);
-  } catch (error) {
-    throw isMissingFts5Error(error) ? createMissingFts5Error(error) : error;
-  }
-}
-
-/** Node.js 22.13 contains a SQLite without FTS5. */
-function isMissingFts5Error(error: unknown): boolean {
-  return error instanceof Error && error.message.includes("no such module: fts5");
-}
-
-function createMissingFts5Error(cause: unknown): Error {
-  const text =
-    '"textIndex" requires FTS5, which the SQLite of this runtime lacks; use Node.js 24, or omit the option.';
-  return new Error(text, { cause });
+  db.exec(CREATE_TEXT_INDEX_SQL);
 }
 
 /** Indexes at most `limit` queued tasks, and returns whether more tasks wait. Call within a transaction. */

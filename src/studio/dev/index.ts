@@ -18,6 +18,6 @@ export {
   formatLoadError,
   toRelativePath,
 } from "./format-load-error.ts";
-export { CAN_RELOAD_ES_MODULES, ReloadableModules } from "./reloadable-modules.ts";
+export { ReloadableModules } from "./reloadable-modules.ts";
 export { SyntaxGate } from "./syntax-gate.ts";
 export { waitForSavedFiles } from "./wait-for-saved-files.ts";

@@ -1,4 +1,4 @@
-import nodeModule, { createRequire } from "node:module";
+import { createRequire, registerHooks } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { OWN_CODE_URL } from "./own-code-url.ts";
@@ -10,12 +10,6 @@ export const RELOAD_QUERY_NAME = "colloquy-reload";
 /** The folder of Colloquy's own code, whose modules must not be loaded twice. */
 const OWN_CODE_DIRECTORY = fileURLToPath(OWN_CODE_URL);
 
-/** Absent in Node.js 22.13 and 22.14. */
-const registerHooks: typeof nodeModule.registerHooks | undefined = nodeModule.registerHooks;
-
-/** Whether a changed file can be imported again without jiti. */
-export const CAN_RELOAD_ES_MODULES: boolean = registerHooks !== undefined;
-
 const requireCache = createRequire(import.meta.url).cache;
 
 /**
@@ -23,15 +17,14 @@ const requireCache = createRequire(import.meta.url).cache;
  * again. Unchanged modules keep their state. Node.js cannot unload a module, so each reload leaves the earlier version
  * in memory.
  *
- * Node.js before 22.15 has no `registerHooks`. There, and for files that need a transpiler, jiti loads the modules into
- * the cache of CommonJS, and a change reloads all of them.
+ * For files that need a transpiler, jiti loads the modules into the cache of CommonJS, and a change reloads all of them.
  */
 export class ReloadableModules {
   readonly #graph = new ModuleGraph();
   readonly #unregister: () => void;
 
   constructor() {
-    const hooks = registerHooks?.({
+    const hooks = registerHooks({
       resolve: (specifier, context, nextResolve) => {
         const importer = toReloadableFile(context.parentURL);
         const resolved = this.#resolveOrRecordMissing(importer, specifier, () =>
@@ -46,7 +39,7 @@ export class ReloadableModules {
         return { ...resolved, url: addReloadQuery(resolved.url, version) };
       },
     });
-    this.#unregister = (): void => hooks?.deregister();
+    this.#unregister = (): void => hooks.deregister();
   }
 
   /** A file that is missing is part of the graph, so that its creation is a change. */

@@ -1,5 +1,4 @@
 import type { TrafficLine } from "../../observe/trace/index.ts";
-import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { renderSingleFilePage } from "./render-page.ts";
 
 /** Options of `renderTrafficRecord`. */
@@ -10,27 +9,20 @@ export interface TrafficRecordPageOptions {
   readonly version?: string;
 }
 
-const assertKnownOptions = defineOptionNames<TrafficRecordPageOptions>()(
-  "renderTrafficRecord",
-  "title version",
-);
-
 /**
  * Renders a traffic record as one self-contained HTML file that works offline. The page has the screens Tasks, Task,
  * Flow, Agents, and Compare of the console, and the screen Cards if the record contains message cards. The page never executes text from agents as code.
  */
 export function renderTrafficRecord(
   lines: readonly TrafficLine[],
-  options: TrafficRecordPageOptions = {},
+  { title = "Traffic", version }: TrafficRecordPageOptions = {},
 ): string {
-  assertKnownOptions(options);
-  const { title = "Traffic" } = options;
   const writer = lines.find((line) => line.kind === "writer");
   return renderSingleFilePage(
     {
       mode: "record",
       name: title,
-      version: options.version ?? writer?.code ?? "",
+      version: version ?? writer?.code ?? "",
       firstScreen: "flow",
       lines,
     },

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { findCard } from "../../client/index.ts";
 import { A2AError, isObject, isLoopbackHost } from "../../protocol/index.ts";
 import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
-import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { AgentDirectory } from "./cards/agent-directory.ts";
 import { CardRewriter } from "./cards/card-rewriter.ts";
 import { startTapControl, type TapControl } from "./control-api.ts";
@@ -43,11 +42,6 @@ export interface TapOptions {
   readonly onCallEnd?: (call: TapCallSummary) => void;
 }
 
-const assertKnownTapOptions = defineOptionNames<TapOptions>()(
-  "startTap",
-  "targets writer port host allowUnauthenticated faults verifyCertificates connectMs onWarning onCallEnd",
-);
-
 /** A running tap. */
 export interface RunningTap {
   /** The targets, each with the URL under which clients reach it through the tap. */
@@ -67,7 +61,6 @@ const CARD_FETCH_MS = 3_000;
  * agent cards lead to the tap. Rejects if an option is invalid, or if a port is in use.
  */
 export async function startTap(options: TapOptions): Promise<RunningTap> {
-  assertKnownTapOptions(options);
   const { writer, port = 0, host = "127.0.0.1", onWarning = () => {}, faults = [] } = options;
   assertMayListen(host, options.allowUnauthenticated ?? false);
   const targets = options.targets.map(({ name, url }) => ({ name, url: parseTargetUrl(url) }));

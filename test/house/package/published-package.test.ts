@@ -33,6 +33,25 @@ describe("the manifest of the published package", () => {
     expect(bin).toEqual({ "a2a-colloquy": "bin/colloquy.js", colloquy: "bin/colloquy.js" });
   });
 
+  it("requires one version of Node.js, which projects, messages, and pages repeat", () => {
+    const files = globSync(
+      ["{bin,lab/runtimes,scripts,skills,src,templates}/**/*.{js,json,md,mjs,ts}", "*.md", "docs/**/*.md"],
+      { exclude: (path) => path.includes("node_modules") || path.endsWith(".test.ts") },
+    );
+    const mention =
+      /\bNode(?:\.js)? ?(?:≥ )?(22\.\d+)|"?node"?: ">=(\d+(?:\.\d+)?)"|major === (22 && minor < \d+)/g;
+    const mentions = ["package.json", ".github/workflows/check.yml", ...files].flatMap((file) =>
+      [...readFileSync(file, "utf8").matchAll(mention)].map((match) => {
+        const version = match.slice(1).find((group) => group !== undefined);
+        return `${file}: ${version?.replace(" && minor < ", ".")}`;
+      }),
+    );
+    expect(mentions).toContain("package.json: 22.18");
+    expect(mentions).toContain("bin/colloquy.js: 22.18");
+    expect(mentions).toContain("templates/adk/package.json: 22.18");
+    expect(mentions.filter((text) => !text.endsWith(": 22.18"))).toEqual([]);
+  });
+
   it("lacks what only matters in the repository, and names its commit, which a release compares", () => {
     const manifest = { name: "colloquy", private: true, scripts: { test: "x" }, devDependencies: { a: "1" } };
     expect(createPublishedManifest(manifest, "c0ffee")).toEqual({ name: "colloquy", gitHead: "c0ffee" });

@@ -20,7 +20,7 @@ export function loadTrafficModel(lines: readonly DecodedTrafficLine[]): LoadedTr
   const clockShiftsMs = computeClockShifts(model);
   const unreadableLines = lines.filter(({ type }) => type === "unreadable").length;
   if (clockShiftsMs.size === 0) return { model, unreadableLines, clockShiftsMs };
-  return { model: addAllLines(new TrafficModel({ clockShiftsMs }), lines), unreadableLines, clockShiftsMs };
+  return { model: addAllLines(new TrafficModel(clockShiftsMs), lines), unreadableLines, clockShiftsMs };
 }
 
 function addAllLines(model: TrafficModel, lines: readonly DecodedTrafficLine[]): TrafficModel {

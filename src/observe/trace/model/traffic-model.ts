@@ -1,4 +1,3 @@
-import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { type JsonObject, parseTraceparent } from "../../../protocol/index.ts";
 import type { AgentLine, TrafficLine, WriterLine } from "../traffic-line-types.ts";
 import { describeUnknownCaller, type IdentifiedCaller } from "./describe-unknown-caller.ts";
@@ -30,14 +29,6 @@ export interface TrafficAgent {
   readonly card?: JsonObject;
 }
 
-/** Options of a model. */
-export interface TrafficModelOptions {
-  /** Milliseconds to add to the times of a writer, by writer id. `computeClockShifts` computes the shifts. */
-  readonly clockShiftsMs?: ReadonlyMap<string, number>;
-}
-
-const assertKnownOptions = defineOptionNames<TrafficModelOptions>()("TrafficModel", "clockShiftsMs");
-
 interface WriterState {
   line: WriterLine | undefined;
   readonly seen: SequenceNumberSet;
@@ -64,9 +55,12 @@ export class TrafficModel {
   #structureVersion = 0;
   #version = 0;
 
-  constructor(options: TrafficModelOptions = {}) {
-    assertKnownOptions(options);
-    this.#clockShiftsMs = options.clockShiftsMs ?? new Map();
+  /**
+   * Creates an empty model. `clockShiftsMs` contains the milliseconds to add to the times of a writer, by writer id.
+   * `computeClockShifts` computes the shifts.
+   */
+  constructor(clockShiftsMs: ReadonlyMap<string, number> = new Map()) {
+    this.#clockShiftsMs = clockShiftsMs;
   }
 
   /** Number of lines that changed the model. */

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { sendProblem } from "../http/send-problem.ts";
 import { AgentReplay, type ReplayAddresses } from "./agent-replay.ts";
 import { startGrpcReplay } from "./grpc-replay.ts";
@@ -20,11 +19,6 @@ export interface ReplayOptions {
   readonly onMiss?: (text: string) => void;
 }
 
-const assertKnownReplayOptions = defineOptionNames<ReplayOptions>()(
-  "startReplay",
-  "port grpcPort speed onMiss",
-);
-
 /** A running replay. */
 export interface RunningReplay {
   readonly url: string;
@@ -35,7 +29,6 @@ export interface RunningReplay {
 
 /** Serves a recorded agent over JSON-RPC, HTTP+JSON, and gRPC, in A2A 1.0 and 0.3. Rejects if a port is in use. */
 export async function startReplay(agent: RecordedAgent, options: ReplayOptions = {}): Promise<RunningReplay> {
-  assertKnownReplayOptions(options);
   const { port = 0, grpcPort = 0, speed = 1, onMiss = () => {} } = options;
   const replay = new AgentReplay(agent, speed, onMiss);
   let ports = { http: port, grpc: undefined as number | undefined };

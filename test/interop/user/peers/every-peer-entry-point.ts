@@ -3,5 +3,4 @@ export * as a2aJs from "colloquy/a2a-js";
 export * as adk from "colloquy/adk";
 export * as aiSdk from "colloquy/ai-sdk";
 export * as mcp from "colloquy/mcp";
-export * as testingAdk from "colloquy/testing/adk";
 export * as uiAiSdk from "colloquy/ui/ai-sdk";
