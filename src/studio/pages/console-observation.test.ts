@@ -349,7 +349,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
       expect.not.stringContaining("↳"),
       expect.stringMatching(/^↳ /),
     ]);
-    expect((await readCells("caller")).at(-1)).toBe("by planner");
+    expect((await readCells("caller")).at(-1)).toBe("planner");
     stepped.allow(2);
     await answer;
     await expect
@@ -359,6 +359,14 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     expect(await page.locator(".task-cost").count()).toBe(0);
     expect(await page.locator(".list-summary").innerText()).toContain("--prices");
     await page.setViewportSize({ width: 390, height: 800 });
+    const measureBottoms = (): Promise<number[]> =>
+      rows.evaluateAll((elements) => elements.map((element) => element.getBoundingClientRect().bottom));
+    await expect
+      .poll(async () => {
+        const [first = 0, second = 0] = await measureBottoms();
+        return second - first;
+      })
+      .toBe((await rows.first().boundingBox())?.height);
     await rows.nth(1).click();
     const readers = page.getByRole("region", { name: "Readers" }).getByRole("listitem");
     await expect.poll(() => readers.first().innerText()).toMatch(/all \d+ events/);

@@ -152,6 +152,14 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     const onlyFirst = rows.filter((row) => row.includes("only first")).join("\n");
     expect(onlyFirst).toContain("cut");
     expect(onlyFirst).toContain("SubscribeToTask");
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const cell of await page
+      .getByRole("row", { name: /^question/ })
+      .locator("td")
+      .all()) {
+      const { x = 0, width = 0 } = (await cell.boundingBox()) ?? {};
+      expect(x + width).toBeLessThanOrEqual(390);
+    }
     await page.close();
   });
 

@@ -245,7 +245,7 @@ function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
           : `${formatCount(different)} of ${formatCount(steps.length)} messages differ.`}
       </p>
       <FigureTable
-        head={["change", "first", "after", "second", "after", "difference"]}
+        head={["change", "first", "second", "difference"]}
         rows={steps.slice(0, MAX_SHOWN_STEPS).map((step) => {
           const firstMs = step.first && step.first.startMs - firstStart;
           const secondMs = step.second && step.second.startMs - secondStart;
@@ -259,10 +259,8 @@ function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
                     : "− only first"
                   : "+ only second"}
             </span>,
-            <StepLabel step={step.first} />,
-            firstMs === undefined ? "" : formatDuration(firstMs),
-            <StepLabel step={step.second} />,
-            secondMs === undefined ? "" : formatDuration(secondMs),
+            <StepLabel step={step.first} afterMs={firstMs} />,
+            <StepLabel step={step.second} afterMs={secondMs} />,
             firstMs === undefined || secondMs === undefined
               ? ""
               : formatDelta(secondMs - firstMs, "durationMs"),
@@ -276,6 +274,16 @@ function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
   );
 }
 
-function StepLabel({ step }: { readonly step: SequenceItem | undefined }): VNode | null {
-  return step ? <AgentText text={`${step.from} → ${step.to}: ${step.label}`} /> : null;
+function StepLabel(props: {
+  readonly step: SequenceItem | undefined;
+  readonly afterMs: number | undefined;
+}): VNode | null {
+  const { step, afterMs = 0 } = props;
+  if (!step) return null;
+  return (
+    <>
+      <AgentText text={`${step.from} → ${step.to}: ${step.label}`} />{" "}
+      <span class="soft">after {formatDuration(afterMs)}</span>
+    </>
+  );
 }

@@ -113,7 +113,7 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
             listUsage(usage).join(" · ") || "–",
           ])}
         />
-        {usage.calls > 0 && formatPrice(usage) === "" && <p class="hint">{MISSING_PRICES}</p>}
+        {usage.calls > 0 && formatPrice(usage) === "" && <p class="soft">{MISSING_PRICES}</p>}
       </section>
     </div>
   );

@@ -56,6 +56,8 @@ export function useVirtualRows(options: VirtualRowOptions): VirtualRows {
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   // oxlint-disable-next-line no-underscore-dangle
   useLayoutEffect(() => virtualizer._willUpdate());
+  // The virtualizer keeps the positions of rows with the earlier height.
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
   return {
     rows: virtualizer.getVirtualItems(),
     totalHeight: virtualizer.getTotalSize(),

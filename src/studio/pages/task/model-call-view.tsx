@@ -16,7 +16,7 @@ import {
 } from "./model-messages.ts";
 
 /** Stands where the user looks for the cost of model calls. */
-export const MISSING_PRICES = "The cost is unknown, because no price is known: pass a file with --prices.";
+export const MISSING_PRICES = "No prices are known, so that the cost is unknown. Pass a file with --prices.";
 
 /** What a model saw, what it replied, and what the call cost. */
 export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {

@@ -72,6 +72,7 @@ export function TasksScreen(): VNode {
           <span>State</span>
           <span>Message</span>
           <span>Agent</span>
+          <span class="task-caller">Caller</span>
           <span class="task-ids">Task</span>
           <span class="task-events">Events</span>
           <span class="task-tokens">Tokens</span>
@@ -118,8 +119,7 @@ export function TasksScreen(): VNode {
 function TaskRow({ row, depth, parent, nowMs }: NestedTaskRow & { readonly nowMs: number }): VNode {
   const { findAgent } = usePageState();
   const { agent, id, state, preview, createdAt, updatedAt, events, usage, contextId } = row;
-  const callingAgent = parent ? (findAgent(parent.agent)?.name ?? parent.agent) : row.parent?.agent;
-  const caller = callingAgent === undefined ? row.caller : `by ${callingAgent}`;
+  const caller = (parent && findAgent(parent.agent)?.name) ?? row.parent?.agent ?? row.caller ?? "";
   const cost = usage ? formatPrice(usage) : "";
   const endMs = isTerminal(state) ? Date.parse(updatedAt) : nowMs;
   const durationMs = createdAt === undefined ? undefined : Math.max(0, endMs - Date.parse(createdAt));
@@ -133,11 +133,9 @@ function TaskRow({ row, depth, parent, nowMs }: NestedTaskRow & { readonly nowMs
       <span class="task-agent">
         <AgentText text={findAgent(agent)?.name ?? agent} />
       </span>
-      {caller !== undefined && (
-        <span class="soft task-caller" title="Caller">
-          <AgentText text={caller} />
-        </span>
-      )}
+      <span class="soft task-caller" title="Caller">
+        <AgentText text={caller} />
+      </span>
       <code class="soft task-ids" title={toSingleLine(`task ${id}, context ${contextId}`)}>
         <AgentText text={shortenId(id)} />
       </code>
