@@ -1007,6 +1007,7 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
       // The agent did not stop before its task existed.
       this.discardWithoutTask();
       turn.endWithError(createServerClosingError());
+      turn.abandonFirstEvent?.();
       return;
     }
     turn.end();

@@ -141,8 +141,11 @@ describe("an agent that answers without a task", () => {
     expect(run.run.signal.aborted).toBe(true);
     clock.advance(1000);
     await closed;
-    run.emit({ message: { parts: [{ text: "too late" }] } });
+    // The caller does not wait for an agent that ignores the signal.
     expect(await answer).toBe("UNAVAILABLE");
+    run.emit({ message: { parts: [{ text: "too late" }] } });
+    await flushEventLoopForTest();
+    expect(run.isReturned).toBe(true);
   });
 });
 

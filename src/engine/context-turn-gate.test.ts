@@ -131,6 +131,23 @@ describe("an agent that queues the turns of a context", () => {
       expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
     expect(agent.runs).toHaveLength(1);
   });
+
+  it("starts no waiting agent that answers without a task when the server closes", async () => {
+    const { engine, agent, clock } = createQueueFixture({ respondsWith: "either" });
+    const answers = ["one", "two"].map((text) =>
+      getRejectionA2AErrorReasonForTest(engine.sendMessage(send(text), alice)),
+    );
+    await agent.waitForRun(0);
+    await flushEventLoopForTest();
+    const closed = engine.close(1000);
+    await flushEventLoopForTest();
+    expect(agent.runs).toHaveLength(1);
+    clock.advance(1000);
+    await closed;
+    agent.runs[0]?.end();
+    expect(await Promise.all(answers)).toEqual(["UNAVAILABLE", "UNAVAILABLE"]);
+    expect(agent.runs).toHaveLength(1);
+  });
 });
 
 describe("an agent that refuses concurrent turns of a context", () => {

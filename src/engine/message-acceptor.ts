@@ -313,6 +313,11 @@ async function startAgentBeforeTask(
 ): Promise<MessageAcceptResult> {
   task.reserveForTurnWithoutTask(turn);
   await agent.contextTurns?.enterTurn(task.scope, turn);
+  // The server closes while the turn waits for its context.
+  if (turn.isAborted) {
+    task.onTurnEnd(turn);
+    return { feed: task, turn };
+  }
   const output = await readFirstAgentEvent(turn, () =>
     turn.startAgent(task.buildTaskWithMessage(turn.message)),
   );

@@ -140,6 +140,25 @@ describe("run.suspend with a store that one process opens", () => {
     expect(await store.listUnfinished()).toEqual([]);
   });
 
+  it("starts no agent if the task is canceled while the start of the next attempt is stored [E8]", async () => {
+    const store = createDurableStore();
+    const { run, clock } = await suspendTurn({ store });
+    const later = await openNextProcess({ store, clock });
+    const commit = store.commit.bind(store);
+    const { promise: isStoreBack, resolve: endStall } = Promise.withResolvers<void>();
+    store.commit = async (batch) => {
+      await isStoreBack;
+      return await commit(batch);
+    };
+    clock.advance(HOUR_MS);
+    await flushEventLoopForTest();
+    const canceling = later.engine.cancelTask({ id: run.taskId }, alice);
+    await flushEventLoopForTest();
+    endStall();
+    expect((await canceling).status.state).toBe("TASK_STATE_CANCELED");
+    expect(later.agent.runs).toHaveLength(0);
+  });
+
   it("does not count against the limit on running agents, in any process [E14]", async () => {
     const store = createDurableStore();
     const limits = { runs: 1 };

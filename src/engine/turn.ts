@@ -147,7 +147,7 @@ export class Turn {
   stopReason: string | undefined;
   /** Reason for stopping an agent that has exceeded a time limit of the turn (E24). */
   limitReason: string | undefined;
-  /** Continues without the first event of an agent that runs before its task exists, and has exceeded a limit. */
+  /** Continues without the first event of an agent that runs before its task exists, and has not stopped in time. */
   abandonFirstEvent: (() => void) | undefined;
   /** Ends the count of the turn as a running agent. Safe to repeat. */
   endAdmission: () => void = () => {};
@@ -388,7 +388,8 @@ export class Turn {
       this.#context.onRunStart();
       this.#reportRun("begin");
       try {
-        if (predecessorEnd || mustWaitForLease) this.signal.throwIfAborted();
+        // The turn can have been stopped while its start was stored, or while it waited for its context.
+        if (!output) this.#abortController?.signal.throwIfAborted();
         await this.runInSpan(() => this.#writeOutput(output ?? this.#startAgent(startTask)));
         this.#writeFinalState();
       } catch (error) {
