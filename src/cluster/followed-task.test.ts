@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
-import { LogEvent, type Message, type TaskState } from "../protocol/index.ts";
+import { LogEvent, type Message, type Task, type TaskState } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import { FollowedTask } from "./followed-task.ts";
+import { FollowedTurn } from "./followed-turn.ts";
 
 const message: Message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }], taskId: "t" };
 
@@ -79,4 +80,31 @@ it("a repeated message whose turn has stopped waits for the running turn of its 
   const end = createStatusEvent(4, "TASK_STATE_COMPLETED");
   task.applyChange({ lastSeq: 4, turnStatus: "none", events: [end] });
   expect(await turn?.stoppedTask.promise).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
+});
+
+it("the sender of a turn whose last events the store has deleted receives the task [E10, E21]", async () => {
+  const task = new FollowedTask(
+    {
+      store: new MemoryStore(),
+      generateId: () => "",
+      sendRequest: async () => undefined,
+      refresh: async () => {},
+      onActive() {},
+      onIdle() {},
+    },
+    { agent: "a", tenant: "", principal: "" },
+    {
+      task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } },
+      seq: 1,
+      turnStatus: "running",
+    },
+    async () => undefined,
+  );
+  const [begun, queued] = [new FollowedTurn(message), new FollowedTurn({ ...message, messageId: "q" })];
+  begun.beginAtKnownSeq(1, task.getSnapshot());
+  for (const turn of [begun, queued]) task.followTurn(turn);
+  const ended: Task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
+  task.replace({ task: ended, seq: 9, turnStatus: "none" });
+  expect(await begun.stoppedTask.promise).toEqual(ended);
+  await expect(queued.durableSeq.promise).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
 });

@@ -5,6 +5,7 @@ import {
   isInterrupted,
   isTerminal,
   type JsonObject,
+  LogEvent,
   type Message,
   type Task,
   type TaskState,
@@ -294,10 +295,14 @@ export class FollowedTask implements RemoteTask {
       const task = foldLogEvents(this.taskId, this.#task, [event]);
       this.#task = task;
       this.#seq = event.seq;
-      for (const turn of this.#turns) if (turn.applyEvent(event, task)) this.unfollowTurn(turn);
+      this.#applyToTurns(event, task);
     }
     if (events.length > 0) this.tail.add(events);
     this.#wakeWaiters();
+  }
+
+  #applyToTurns(event: LogEvent, task: Task): void {
+    for (const turn of this.#turns) if (turn.applyEvent(event, task)) this.unfollowTurn(turn);
   }
 
   /** Replaces the task, because the store has deleted the events between. */
@@ -306,6 +311,12 @@ export class FollowedTask implements RemoteTask {
     this.#seq = this.#lastStoredSeq = seq;
     this.#turnStatus = turnStatus;
     this.tail.clear();
+    const { taskId, contextId } = this;
+    // A turn can have ended with a deleted event.
+    this.#applyToTurns(
+      LogEvent.create(seq, { statusUpdate: { taskId, contextId, status: task.status } }),
+      task,
+    );
     this.#wakeWaiters();
   }
 
@@ -317,6 +328,11 @@ export class FollowedTask implements RemoteTask {
   /** Rejects all users of the task, because the store has lost events that they have read. */
   markWentBack(lastSeq: number): void {
     this.#fail(createLogWentBackError(this.taskId, this.#seq, lastSeq));
+  }
+
+  /** Rejects all users of the task, because its log is invalid. */
+  markInvalid(error: unknown): void {
+    this.#fail(A2AError.from(error));
   }
 
   /** Makes all readers continue with another feed, because this node starts a turn of the task. */

@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
+import { LogEvent } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
-import { FakeClock } from "../engine/engine.fixture.ts";
+import {
+  FakeClock,
+  flushEventLoopForTest,
+  getRejectionA2AErrorReasonForTest,
+} from "../engine/engine.fixture.ts";
 import type { FollowableTask } from "../engine/index.ts";
 import type { FollowedTaskChange, NodeStore } from "./node-store.ts";
 import { LogPoller } from "./log-poller.ts";
@@ -34,5 +39,37 @@ it("a followed task whose log went back rejects its readers, and is followed aga
   ]);
   expect(follow(3)).not.toBe(task);
   expect(follow(3).seq).toBe(3);
+  task.release();
+});
+
+it("a followed task whose log is invalid rejects its readers, and is not read in a loop [E3]", async () => {
+  const repeated = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" as const } };
+  const event = LogEvent.create(2, { task: repeated });
+  let readCount = 0;
+  const readChanges = async (): Promise<FollowedTaskChange[]> => {
+    readCount++;
+    return [{ lastSeq: 2, turnStatus: "running", events: [event] }];
+  };
+  const errors: unknown[] = [];
+  const poller = new LogPoller({
+    store: new MemoryStore(),
+    nodes: { readChanges } as unknown as NodeStore,
+    clock: new FakeClock(),
+    observer: { onError: ({ error }) => errors.push(error) },
+    generateId: () => "",
+    sendRequest: async () => undefined,
+  });
+  const scope = { agent: "a", tenant: "", principal: "" };
+  const stored: FollowableTask = { task: repeated, seq: 1, awaitsRecovery: false, runsOnOtherNode: true };
+  const task = poller.follow(scope, stored, async () => undefined).retain();
+  const reason = getRejectionA2AErrorReasonForTest(task.waitForCommitOrTurnChange());
+  poller.handleHint({ kind: "events", taskIds: ["t"] });
+  await flushEventLoopForTest();
+  const countAfterHint = readCount;
+  await flushEventLoopForTest();
+  expect(countAfterHint).toBe(1);
+  expect(readCount).toBe(1);
+  expect(errors).toHaveLength(1);
+  expect(await reason).toBe("INTERNAL");
   task.release();
 });

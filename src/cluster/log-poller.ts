@@ -142,6 +142,11 @@ export class LogPoller {
       else task.applyChange(change);
     } catch (error) {
       this.#context.observer.onError?.({ where: "store", error, taskId: task.taskId });
+      if (!hasDeletedEvents) {
+        task.markInvalid(error);
+        task.nextPollAt = Infinity;
+        return;
+      }
     }
     // A hint can have requested an earlier poll in the meantime.
     const delayMs = task.hasUnreadEvents ? 0 : this.#getPollDelayMs(task);

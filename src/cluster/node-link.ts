@@ -129,13 +129,15 @@ export class NodeLink {
     if (!(await this.nodes.insertRequest(request, REQUEST_TIMEOUT_MS))) return undefined;
     const answer = new Deferred<JsonObject | undefined>();
     this.#pendingAnswers.set(request.id, answer);
+    // The link has stopped meanwhile.
+    if (this.#handlersByAgent.size === 0) answer.reject(createServerClosingError());
     this.nodes.hints?.send({ kind: "request", taskIds: [task.taskId] });
     this.#answerPoller.update();
     const cancelTimer = this.#clock.schedule(REQUEST_TIMEOUT_MS, () =>
       answer.reject(createNodeSilentError(task.taskId)),
     );
     try {
-      return await Promise.race([answer.promise, untilTurnEnds(task)]);
+      return await Promise.race([answer.promise, untilTurnEnds(task, answer)]);
     } finally {
       cancelTimer();
       // An answer has deleted its request.
@@ -184,8 +186,10 @@ export class NodeLink {
   }
 }
 
-async function untilTurnEnds(task: FollowedTask): Promise<undefined> {
-  while (task.hasUnfinishedTurn && !isTerminal(task.state)) await task.waitForCommitOrTurnChange();
+/** Resolves once the turn has ended. After the answer, the function no longer waits. */
+async function untilTurnEnds(task: FollowedTask, answer: Pick<Deferred, "isSettled">): Promise<undefined> {
+  while (!answer.isSettled && task.hasUnfinishedTurn && !isTerminal(task.state))
+    await task.waitForCommitOrTurnChange();
   return undefined;
 }
 

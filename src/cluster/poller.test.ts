@@ -77,5 +77,6 @@ describe("a poller", () => {
     await flushEventLoopForTest();
     clock.advance(1000);
     expect(polls).toHaveLength(2);
+    await expect(poller.pollNow()).rejects.toThrow("closing");
   });
 });

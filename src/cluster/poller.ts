@@ -12,7 +12,7 @@ export class Poller {
   #isPolling = false;
   #isWoken = false;
   #waiters: Deferred[] = [];
-  #isStopped = false;
+  #stopError: Error | undefined;
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
 
   /** `getDelayMs` returns the delay until the next poll, or `undefined` while there is nothing to poll. */
@@ -30,11 +30,12 @@ export class Poller {
   /** Polls at once, or again after the current poll. */
   wake(): void {
     this.#isWoken = true;
-    if (!this.#isPolling && !this.#isStopped) void this.#pollUntilIdle();
+    if (!this.#isPolling && !this.#stopError) void this.#pollUntilIdle();
   }
 
-  /** Polls like `wake`. Resolves after a poll that has begun after the call, or rejects if the poll fails. */
+  /** Polls like `wake`. Resolves after a poll that has begun after the call, or rejects if the poll fails or cannot begin. */
   pollNow(): Promise<void> {
+    if (this.#stopError) return Promise.reject(this.#stopError);
     const waiter = new Deferred();
     this.#waiters.push(waiter);
     this.wake();
@@ -43,12 +44,12 @@ export class Poller {
 
   /** Schedules the next poll, because there is more to poll than before. */
   update(): void {
-    if (!this.#isPolling && !this.#isStopped) this.#schedule(this.#getDelayMs());
+    if (!this.#isPolling && !this.#stopError) this.#schedule(this.#getDelayMs());
   }
 
-  /** Stops polling. Waiting callers of `pollNow` are rejected with `error`. */
-  stop(error: unknown): void {
-    this.#isStopped = true;
+  /** Stops polling. Waiting and later callers of `pollNow` are rejected with `error`. */
+  stop(error: Error): void {
+    this.#stopError = error;
     this.#cancelTimer();
     for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
   }
@@ -57,7 +58,7 @@ export class Poller {
     this.#isPolling = true;
     this.#cancelTimer();
     let hasFailed = false;
-    while (this.#isWoken && !this.#isStopped && !hasFailed) {
+    while (this.#isWoken && !this.#stopError && !hasFailed) {
       this.#isWoken = false;
       const waiters = this.#waiters.splice(0);
       try {
@@ -70,7 +71,7 @@ export class Poller {
       }
     }
     this.#isPolling = false;
-    if (!this.#isStopped) this.#schedule(hasFailed ? RETRY_DELAY_MS : this.#getDelayMs());
+    if (!this.#stopError) this.#schedule(hasFailed ? RETRY_DELAY_MS : this.#getDelayMs());
   }
 
   #schedule(delayMs: number | undefined): void {
