@@ -139,9 +139,12 @@ function createFetchBodyStream(
           const stopWatch = stallWatch?.watch(account?.holder ?? { remoteAddress: undefined }, () =>
             fail({ reason: "stalled" }),
           );
+          // A heartbeat does not wait, so several writes can wait at once.
+          const resumeEarlierWrites = resumeWrites;
           return new Promise((resolve) => {
             resumeWrites = (): void => {
               resumeWrites = undefined;
+              resumeEarlierWrites?.();
               stopWatch?.();
               account?.tryReservePendingBytes(0);
               resolve();
