@@ -133,6 +133,7 @@ describe("CORS", () => {
       headers: { origin: SHOP, "access-control-request-method": "POST" },
     });
     expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, SHOP]);
+    expect(preflight.headers.has("content-length")).toBe(false);
     const { method, body, ...headers } = MESSAGE;
     const answer = await fetch(`${url}/message:stream`, {
       method,

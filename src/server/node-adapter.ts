@@ -113,8 +113,8 @@ export function sendReply(
     body(new NodeResponseSink(outgoing, request, stallWatch, reply));
     return;
   }
-  // A 304 reply must not have the length of the omitted body (RFC 9110 §8.6).
-  if (status === 304) {
+  // A 304 reply must not have the length of the omitted body, and a 204 reply must have no length (RFC 9110 §8.6).
+  if (status === 304 || status === 204) {
     outgoing.writeHead(status, headers).end();
     return;
   }
