@@ -53,8 +53,9 @@ export interface A2AClient {
    */
   send(input: MessageInput, options?: SendOptions): Promise<SendMessageResponse>;
   /**
-   * Sends a message, yields the events of its task, and reconnects after a lost connection. If the agent does
-   * not support streaming, the result is the only event.
+   * Sends a message, yields the events of its task, and reconnects after a lost connection. If the connection is
+   * lost before the first event, the client sends the message again only if the agent declares the idempotent send
+   * extension. If the agent does not support streaming, the result is the only event.
    */
   stream(input: MessageInput, options?: SendOptions): AsyncIterable<StreamResponse>;
   /** Operations on existing tasks. */

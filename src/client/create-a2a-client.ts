@@ -102,7 +102,15 @@ export function createA2AClientFromTransport({
     send,
     stream: (input, options = {}) =>
       cardCache.card.capabilities.streaming === true
-        ? openResumableStream(transport, { send: buildSendRequest(input, options) }, options, limits)
+        ? openResumableStream(
+            transport,
+            {
+              send: buildSendRequest(input, options),
+              isRepeatable: acceptsRepeatedMessages(cardCache.card),
+            },
+            options,
+            limits,
+          )
         : sendOnce(input, options),
     async getExtendedCard(call = {}) {
       await assertCapability("extendedAgentCard", "UNSUPPORTED_OPERATION");

@@ -1,6 +1,11 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { A2AError, type StreamResponse, type TaskState } from "../../protocol/index.ts";
+import {
+  A2AError,
+  IDEMPOTENT_SEND_EXTENSION_URI,
+  type StreamResponse,
+  type TaskState,
+} from "../../protocol/index.ts";
 import { collect, connect, type RetryOptions, type A2AClient } from "../index.ts";
 import {
   type TestRequestResponder,
@@ -55,16 +60,21 @@ interface ScriptedConnection {
   readonly waits: number[];
 }
 
+const IDEMPOTENT_AGENT = {
+  capabilities: { streaming: true, extensions: [{ uri: IDEMPOTENT_SEND_EXTENSION_URI }] },
+};
+
 /** A JSON-RPC server that answers requests in order and repeats the last answer. Delays take no time. */
 async function connectToScriptedServer(
   answers: readonly ScriptedResponder[],
   reconnect: RetryOptions = {},
+  about: object = IDEMPOTENT_AGENT,
 ): Promise<ScriptedConnection> {
   const watch = createDeliveryWatch();
   let url = "";
   let turn = 0;
   const { seen, url: at } = await startRequestRecordingTestServer((response, request) => {
-    if (request.url.includes("/.well-known/")) sendTestJsonResponse(response, buildTestAgentCard(url));
+    if (request.url.includes("/.well-known/")) sendTestJsonResponse(response, buildTestAgentCard(url, about));
     else {
       answers[Math.min(turn, answers.length - 1)]?.(response, request, watch);
       turn += 1;
@@ -215,6 +225,19 @@ describe("a stream that loses its connection", () => {
     expect(await collectStreamEventsForTest(client.stream("go"))).toEqual(TASK_EVENTS);
     const [first, ...extra] = listCalls().map(({ method, params }) => ({ method, params }));
     expect(extra).toEqual([first, first]);
+  });
+
+  it("does not repeat a message before its first event if the agent could process the message twice", async () => {
+    const { client, listCalls } = await connectToScriptedServer(
+      [respondWithStream([], "cut"), respondWithStream(sliceNumberedEvents(0, 6), "end")],
+      {},
+      {},
+    );
+    await expect(collectStreamEventsForTest(client.stream("pay", { messageId: "m" }))).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      metadata: { messageId: "m" },
+    });
+    expect(listCalls()).toHaveLength(1);
   });
 
   it("is complete if no events remained [G-02, G-04]", async () => {

@@ -29,8 +29,9 @@ export interface StreamLimits {
  * while the connection was lost, the complete task is the last event. If the server has lost events that the client has
  * received, the stream also continues with the complete task.
  *
- * If the connection is lost before the first event, the client sends the same message again with the same id.
- * An agent that deduplicates messages, such as a Colloquy agent, processes the repeated message only once.
+ * If the connection is lost before the first event, the agent may have processed the message. The client sends the same
+ * message again with the same id only if the agent declares that it processes a repeated message once, or if the agent
+ * refused the message for now.
  *
  * If all attempts fail without progress, the stream rejects with `UNAVAILABLE`. The `metadata` of the
  * `UNAVAILABLE` error contains `taskId` and `lastEventId`, or the `messageId` if no event has arrived.
@@ -71,7 +72,10 @@ export async function* openResumableStream(
       // A task can be silent for hours. If the agent still serves its stream, the silence is no failure.
       if (hasReceivedEvent && isTimeoutError(error)) backoff.reset();
     }
-    if (!(await backoff.waitForRetry(failure, call.signal, call.onReconnect)))
+    const isRefused = failure.reason === "RESOURCE_EXHAUSTED" || failure.retryAfter !== undefined;
+    const mayTryAgain =
+      cursor.taskId !== undefined || isRefused || ("send" in request && request.isRepeatable);
+    if (!mayTryAgain || !(await backoff.waitForRetry(failure, call.signal, call.onReconnect)))
       throw createConnectionLostError(request, cursor, failure, backoff.failures);
     if (cursor.taskId === undefined) cursor.markMessageResent();
   }
@@ -108,13 +112,18 @@ function createConnectionLostError(
     taskId === undefined
       ? ["The stream", `The message may have arrived. Send it again with the messageId ${messageId}`]
       : [`The stream of task ${taskId}`, "The task may still be running. Subscribe to it again, or get it"];
-  const message = `${subject} lost its connection, and ${attempts} attempts to resume it failed (${failure.message}). ${advice}.`;
+  const failedAttempts = attempts === 0 ? "" : `, and ${attempts} attempts to resume it failed`;
+  const message = `${subject} lost its connection${failedAttempts} (${failure.message}). ${advice}.`;
   return new A2AError("UNAVAILABLE", message, { metadata, cause: failure });
 }
 
 /** The message that a stream sends at its start, or the existing task that a stream subscribes to. */
 type StreamRequest =
-  | { readonly send: SendMessageRequest }
+  | {
+      readonly send: SendMessageRequest;
+      /** True if the agent processes a message with the same id only once. */
+      readonly isRepeatable: boolean;
+    }
   | {
       readonly subscribe: { readonly id: string; readonly tenant?: string };
       readonly lastEventId?: string | undefined;

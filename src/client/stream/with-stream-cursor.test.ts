@@ -71,7 +71,7 @@ it("a stream with positions yields each event once, whatever the network drops, 
       const events = await collectStreamEventsForTest(
         openResumableStream(
           transport,
-          { send },
+          { send, isRepeatable: true },
           {},
           { reconnect: { maxRetries: 10, sleep }, maxTaskBytes: Infinity },
         ),
