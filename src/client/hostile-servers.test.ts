@@ -142,6 +142,21 @@ describe("a server that", () => {
     expect(delays).toHaveLength(4);
   });
 
+  it("sends an event id that no header can contain is asked for the current task", async () => {
+    const { remote, seen } = await connectToRequestRecordingTestServer(
+      (response, { body }) => {
+        const isFirst = seen().length === 1;
+        const state = isFirst ? "TASK_STATE_WORKING" : "TASK_STATE_COMPLETED";
+        const frame = { jsonrpc: "2.0", id: body.id, result: { task: { ...task, status: { state } } } };
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(`id: \u2713\ndata: ${JSON.stringify(frame)}\n\n`);
+      },
+      { reconnect: { sleep: () => Promise.resolve() } },
+    );
+    expect(await collectStreamEventsForTest(remote.stream("hi"))).toHaveLength(2);
+    expect(seen().map(({ headers }) => headers["last-event-id"])).toEqual([undefined, undefined]);
+  });
+
   it("never opens a stream cannot hold the client [SEC-35]", async () => {
     const { remote } = await connectToRequestRecordingTestServer(() => {}, {
       timeouts: { streamIdleMs: 100 },

@@ -109,7 +109,9 @@ function normalizeTimestamp(text: string): string | undefined {
   if (sign === undefined) return local;
   if (Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
   const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000;
-  return new Date(time.getTime() + (sign === "-" ? offset : -offset)).toISOString();
+  const utc = new Date(time.getTime() + (sign === "-" ? offset : -offset)).toISOString();
+  // A year before 0 or after 9999 has a sign and six digits, which RFC 3339 does not allow.
+  return utc.length === local.length ? utc : undefined;
 }
 
 /** Schema for `google.protobuf.Struct`, which is any JSON object. The schema returns the object unchanged. */

@@ -102,6 +102,14 @@ describe("over gRPC, the client", () => {
     await expect(collect(remote.stream("count"))).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
   });
 
+  it("does not repeat a credential in the error for a credential that metadata cannot contain [M-08]", async () => {
+    const auth = { bearer: () => "secret-of-ada\n" };
+    const { remote } = await connectOverGrpc({ client: { auth, trustedOrigins: "any" } });
+    const error: unknown = await remote.send("count").catch((thrown: unknown) => thrown);
+    expect(String(error)).toContain('"authorization"');
+    expect(String(error)).not.toContain("secret-of-ada");
+  });
+
   it("requests extensions, and reports active ones [E-02, J-01, J-02]", async () => {
     const server = createServer(
       {

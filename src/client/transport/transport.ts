@@ -142,7 +142,12 @@ export interface Transport {
 /** Creates a transport for the address of a gRPC interface. */
 export type GrpcTransportFactory = (options: TransportOptions, url: string) => Transport;
 
-/** Returns the headers of a streaming request, including `last-event-id`. */
+/**
+ * Returns the headers of a streaming request, including `last-event-id`. A server can choose an event id that no header
+ * can contain. The stream then continues with the current task.
+ */
 export function buildStreamHeaders({ headers, lastEventId }: StreamCallOptions): Record<string, string> {
-  return lastEventId === undefined ? { ...headers } : { ...headers, "last-event-id": lastEventId };
+  return lastEventId === undefined || /[^ -~]/.test(lastEventId)
+    ? { ...headers }
+    : { ...headers, "last-event-id": lastEventId };
 }

@@ -225,6 +225,14 @@ const RAW_SERIALIZERS: Pick<
 /** Converts HTTP headers to gRPC metadata. */
 function toGrpcMetadata(headers: Readonly<Record<string, string>>): Metadata {
   const metadata = new Metadata();
-  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  for (const [name, value] of Object.entries(headers))
+    try {
+      metadata.set(name, value);
+    } catch {
+      // The thrown error contains the value, which can be a secret.
+      throw new TypeError(
+        `The metadata ${JSON.stringify(name)} has a name or a value that gRPC does not allow.`,
+      );
+    }
   return metadata;
 }

@@ -200,6 +200,9 @@ describe("ProtoJSON", () => {
     "2026-02-30T00:00:00Z",
     "2026-01-31T25:00:00Z",
     "2026-01-31T12:00:00",
+    // In UTC, the years would be 10000 and -1, which RFC 3339 cannot express.
+    "9999-12-31T23:59:59-01:00",
+    "0000-01-01T00:00:00+01:00",
     "yesterday",
     5,
   ])("rejects %j as a time", (statusTimestampAfter) => {
