@@ -50,6 +50,16 @@ describe("tokens of an OpenID provider", () => {
     }
   });
 
+  it("are verified with keys that are valid at the time of the option `now`", async () => {
+    const now = Date.parse("2020-01-01T00:00:00Z");
+    const keys = buildJwks([issuer.signer]).keys.map((key) => ({ ...key, exp: now / 1000 + 60 }));
+    await using server = await AuthTestServer.start(
+      jwt({ issuer: issuer.url, audience: "agents", keys, now: () => now }),
+    );
+    const headers = buildBearerAuthTestHeaders(await issuer.signToken({ exp: now / 1000 + 60 }));
+    expect(await server.fetchCallerSeenByAgent(headers)).toMatchObject({ principal: `${issuer.url}|ada` });
+  });
+
   it("are rejected with the same message when they are invalid [M-01] [SEC-05]", async () => {
     await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents" }));
     const fetchStatusAndBody = async (token: string): Promise<unknown[]> => {

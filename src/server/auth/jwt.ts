@@ -158,7 +158,7 @@ function createJwtScheme(
 }
 
 function createKeyResolver({ keys, jwksUrl, issuer, ...options }: JwtOptions): KeyResolver {
-  if (keys !== undefined) return createStaticKeyResolver(keys);
+  if (keys !== undefined) return createStaticKeyResolver(keys, options);
   if (jwksUrl !== undefined) return createJwksKeyResolver(jwksUrl, options);
   if (issuer !== undefined) return createIssuerKeyResolver(issuer, options);
   throw new Error(`The source of the public keys is missing; set "issuer", "jwksUrl", or "keys".`);
