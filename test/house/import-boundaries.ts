@@ -237,7 +237,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     allowsNode: true,
   },
   // The HTTP API of the console, as types and constants.
-  "studio/console-api": { parts: { protocol: "whole" } },
+  "studio/console-api": { parts: { protocol: "whole", "observe/trace": "types" } },
   // A browser app. Node.js code imports its bundles.
   "studio/pages": {
     parts: {

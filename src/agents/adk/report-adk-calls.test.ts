@@ -27,9 +27,20 @@ async function recordTurn(model: ScriptedLlm, isStreaming: boolean): Promise<Tra
   return decodeTrafficLines(sink.text());
 }
 
+/** A scripted model with the tokens of a provider. */
+class CountingLlm extends ScriptedLlm {
+  override async *generateContentAsync(
+    ...request: Parameters<ScriptedLlm["generateContentAsync"]>
+  ): ReturnType<ScriptedLlm["generateContentAsync"]> {
+    const usageMetadata = { promptTokenCount: 7, candidatesTokenCount: 3, thoughtsTokenCount: 1 };
+    for await (const response of super.generateContentAsync(...request))
+      yield response.partial ? response : { ...response, usageMetadata };
+  }
+}
+
 describe("the record of an ADK agent", () => {
   it.each([true, false])("contains its model calls and tool calls (streaming: %s)", async (isStreaming) => {
-    const model = new ScriptedLlm(({ results }) =>
+    const model = new CountingLlm(({ results }) =>
       results.length > 0 ? "The sum is 3." : { call: "add", args: { a: 1, b: 2 } },
     );
     const lines = await recordTurn(model, isStreaming);
@@ -47,8 +58,9 @@ describe("the record of an ADK agent", () => {
         reply: { parts: [{ functionCall: { name: "add" } }] },
       },
       { kind: "tool", task_id: taskId, tool: "add", arguments: { a: 1, b: 2 }, result: { sum: 3 } },
-      { kind: "model", task_id: taskId, reply: { parts: [{ text: "The sum is 3." }] }, output_tokens: 4 },
+      { kind: "model", task_id: taskId, reply: { parts: [{ text: "The sum is 3." }] } },
     ]);
+    expect(calls[2]).toMatchObject({ input_tokens: 7, output_tokens: 4 });
     expect(JSON.stringify(calls[0])).toContain("Add.");
   });
 

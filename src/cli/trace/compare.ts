@@ -5,7 +5,7 @@ import {
   formatDuration,
   formatPrice,
   formatState,
-  getTaskPeriod,
+  formatTokens,
   listTaskSequence,
   summarizeTask,
   type AlignedMessages,
@@ -42,7 +42,7 @@ export function createTraceCompareCommand(context: CliContext): Command {
       const load = async (file: string, id: string | undefined, option: string): Promise<ComparedTask> => {
         const { model } = await loadTrafficRecord([file], context, prices);
         const task = requireTask(model, id, option);
-        const { startMs } = getTaskPeriod(task);
+        const { startMs } = task;
         return { summary: summarizeTask(model, task), messages: listTaskSequence(model, task), startMs };
       };
       const one = await load(first, firstTask, "--first-task");
@@ -96,7 +96,7 @@ function renderComparison({ first, second, differences }: TaskComparison): strin
     ["state", ({ state }) => formatState(state ?? "unknown")],
     ["durationMs", ({ durationMs }) => formatDuration(durationMs)],
     ["states", ({ states }) => states.map(formatState).join(", ")],
-    ["events", ({ events }) => String(events)],
+    ["events", ({ events }) => String(events ?? "–")],
     [
       "marks",
       ({ marks }) =>
@@ -109,7 +109,7 @@ function renderComparison({ first, second, differences }: TaskComparison): strin
       ({ usage }) =>
         [
           `${usage.calls} calls`,
-          `${usage.inputTokens} + ${usage.outputTokens} tokens`,
+          `${formatTokens(usage, true)} tokens`,
           ...[formatPrice(usage)].filter(Boolean),
         ].join(", "),
     ],

@@ -40,8 +40,8 @@ describe("colloquy trace with --prices", () => {
     const { code, out } = await runCliInTestProcess(["trace", "show", record, "--prices", prices]);
     expect(code).toBe(0);
     const [planner, solver] = out.split("\n");
-    expect(planner).toMatch(/^planner .*, 2200000 tokens, \$3\.3500/);
-    expect(solver).toMatch(/^ {2}solver .*, 1100000 tokens, \$0\.3500/);
+    expect(planner).toMatch(/^planner .*, 2,200,000 tokens, \$3\.3500/);
+    expect(solver).toMatch(/^ {2}solver .*, 1,100,000 tokens, \$0\.3500/);
     expect((await runCliInTestProcess(["trace", "show", record])).out).not.toContain("$");
   });
 

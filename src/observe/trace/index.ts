@@ -20,11 +20,16 @@ export type { CriticalPathStep } from "./model/critical-path.ts";
 export type { TaskComparison, TaskSummary } from "./views/compare-tasks.ts";
 export { computeClockShifts } from "./model/clock-shifts.ts";
 export { isEntryOfKind } from "./model/traffic-call.ts";
-export { getTaskPeriod, listTaskActivities, type TaskActivity } from "./model/task-activities.ts";
+export {
+  getTaskDuration,
+  getTaskPeriod,
+  listTaskActivities,
+  type TaskActivity,
+} from "./model/task-activities.ts";
 export { summarizeCriticalPath, type CriticalPathShare } from "./model/critical-path.ts";
 export { decodeModelPrices } from "./prices/model-prices.ts";
 export { priceTrafficLine, priceTrafficLineText } from "./prices/price-traffic-line.ts";
-export { addModelLineUsage, addUsage, formatPrice, NO_USAGE } from "./prices/token-usage.ts";
+export { addModelLineUsage, addUsage, formatPrice, formatTokens, NO_USAGE } from "./prices/token-usage.ts";
 export {
   buildTrafficGraph,
   type TrafficGraph,
@@ -56,7 +61,8 @@ export {
 export { SharedTextDecoder } from "./shared-text-decoder.ts";
 export { isTruncatedBody } from "./truncated-body.ts";
 export {
-  describeUnknownCaller,
+  CONSOLE_CALLER,
+  CONSOLE_USER_AGENT,
   type CallerEvidence,
   type IdentifiedCaller,
 } from "./model/describe-unknown-caller.ts";

@@ -1,3 +1,4 @@
+import type { TokenUsage } from "../../observe/trace/index.ts";
 import type { AgentSkill, JsonObject, JsonValue, TaskState } from "../../protocol/index.ts";
 
 export { createTestTurn, type ObservedTestTurn } from "./create-test-turn.ts";
@@ -243,23 +244,13 @@ export interface ConsoleTaskSummary {
   /** Number of events in the log of the task, if known. */
   readonly events?: number;
   /** Tokens and prices of the model calls that the console observed. Missing if it observed none. */
-  readonly usage?: ConsoleTaskUsage;
+  readonly usage?: TokenUsage;
   /** Beginning of a message of the task, at most 200 characters. Unsafe text from strangers. */
   readonly preview: string;
   /** The task that started this task, if the console observed it. */
   readonly parent?: { readonly agent?: string; readonly id: string };
   /** Caller that owns the task, as `tenant/principal` or `principal`. Only for operators. */
   readonly caller?: string;
-}
-
-/** Tokens and prices of the model calls of a task. */
-export interface ConsoleTaskUsage {
-  readonly calls: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** Sum of the known prices by currency code. */
-  readonly prices: Readonly<Record<string, number>>;
-  readonly callsWithoutPrice: number;
 }
 
 /** `GET tasks`. */

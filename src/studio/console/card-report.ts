@@ -1,9 +1,8 @@
 import { isObject, type AgentCard } from "../../protocol/index.ts";
-import { decodeTrafficLine } from "../../observe/trace/index.ts";
+import type { TrafficModel } from "../../observe/trace/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import type { ConsoleCardObservation, ConsoleCardProblem, ConsoleCardReport } from "../console-api/index.ts";
 import { checkCardSignatures, type CardKeySources } from "./check-card-signatures.ts";
-import type { LineJournal } from "./line-journal.ts";
 
 /** A card as the agent served it. */
 export interface ServedCard {
@@ -15,7 +14,7 @@ export interface ServedCard {
 /** Checks a card, and compares its claims with the observed traffic of the agent. */
 export async function createCardReport(
   { card, json, cardUrl }: ServedCard,
-  journal: LineJournal,
+  model: TrafficModel,
   keySources: CardKeySources,
 ): Promise<ConsoleCardReport> {
   return {
@@ -23,7 +22,7 @@ export async function createCardReport(
     cardUrl,
     problems: findCardProblems(json, card, cardUrl),
     signature: await checkCardSignatures({ json, cardUrl, signatures: card.signatures ?? [] }, keySources),
-    observed: observeClaims(card, journal),
+    observed: observeClaims(card, model),
   };
 }
 
@@ -72,9 +71,9 @@ function isLoopback(host: string): boolean {
 /** Compares the claims of a card with the traffic of the agent. Claims without traffic are not listed. */
 function observeClaims(
   { name, capabilities, supportedInterfaces }: AgentCard,
-  journal: LineJournal,
+  model: TrafficModel,
 ): ConsoleCardObservation[] {
-  const traffic = countTraffic(name, journal);
+  const traffic = countTraffic(name, model);
   const observations: ConsoleCardObservation[] = [];
   if (traffic.streams > 0 || traffic.failedStreams > 0) {
     const isStreaming = capabilities.streaming ?? false;
@@ -114,36 +113,32 @@ interface ObservedTraffic {
   streams: number;
   failedStreams: number;
   frames: number;
-  deliveries: number;
+  readonly deliveries: number;
   readonly callsByInterface: Map<string, number>;
 }
 
-function countTraffic(agent: string, journal: LineJournal): ObservedTraffic {
+/** Counts the traffic of an agent. A client and the server can both observe a request, which counts once. */
+function countTraffic(agent: string, model: TrafficModel): ObservedTraffic {
+  const tasks = [...model.tasks.values()].filter((task) => task.agent === agent);
+  const deliveries = tasks
+    .flatMap(({ entries }) => entries)
+    .filter(({ line }) => line.kind === "push" && line.outcome === "delivered").length;
   const traffic: ObservedTraffic = {
     streams: 0,
     failedStreams: 0,
     frames: 0,
-    deliveries: 0,
+    deliveries,
     callsByInterface: new Map(),
   };
-  /** Operations of the agent's calls. */
-  const operations = new Map<string, string>();
-  for (const { text, callKey = "" } of journal.entriesAfter(0)) {
-    const decoded = decodeTrafficLine(text);
-    if (decoded.type !== "traffic") continue;
-    const { line } = decoded;
-    if (line.kind === "request" && line.to === agent) {
-      operations.set(callKey, line.operation);
-      const key = `${line.binding} ${(line.protocol_version ?? "").split(".", 2).join(".")}`;
-      traffic.callsByInterface.set(key, (traffic.callsByInterface.get(key) ?? 0) + 1);
-    } else if (line.kind === "push" && line.agent === agent && line.outcome === "delivered")
-      traffic.deliveries += 1;
-    const operation = operations.get(callKey);
-    if (operation === undefined) continue;
-    if (line.kind === "frame") traffic.frames += 1;
-    if (line.kind !== "response" || !/Stream|Subscribe/.test(operation)) continue;
-    if (line.is_stream) traffic.streams += 1;
-    else traffic.failedStreams += 1;
+  for (const { to, operation, calls, frames } of model.exchanges) {
+    if (to !== agent) continue;
+    const { binding = "", protocol_version: version = "" } = calls[0]?.request?.line ?? {};
+    const key = `${binding} ${version.split(".", 2).join(".")}`;
+    traffic.callsByInterface.set(key, (traffic.callsByInterface.get(key) ?? 0) + 1);
+    traffic.frames += frames;
+    if (!/Stream|Subscribe/.test(operation)) continue;
+    if (calls.some(({ isStream }) => isStream)) traffic.streams += 1;
+    else if (calls.some(({ response }) => response)) traffic.failedStreams += 1;
   }
   return traffic;
 }

@@ -1,12 +1,12 @@
 import type { A2AClient } from "../../client/index.ts";
 import { getSharedRedactor } from "../../observe/logging/index.ts";
+import type { TrafficModel } from "../../observe/trace/index.ts";
 import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import type { AgentSource } from "./agent-source.ts";
 import type { ConsoleAgent, ConsoleAgentStatus } from "../console-api/index.ts";
 import { createCardReport } from "./card-report.ts";
 import type { CardKeySources } from "./check-card-signatures.ts";
 import { describeCard, describeUnknownCard } from "./describe-card.ts";
-import type { LineJournal } from "./line-journal.ts";
 
 /** Number of messages that the console reads of a task of an agent of A2A 0.3. */
 const MAX_HISTORY_OF_0_3 = 1_000;
@@ -21,7 +21,8 @@ export interface ConnectableAgent {
   readonly id: string;
   readonly url: string;
   readonly isOwn: boolean;
-  readonly journal: LineJournal;
+  /** Returns the model of the lines that the console has observed. */
+  readonly readModel: () => TrafficModel;
   /** Names of the security schemes for which the console holds credentials. Default: none. */
   readonly listCredentials?: () => readonly string[];
   /** Opens a client for one action, which may concern a task. The action `read card` checks the connection. */
@@ -52,7 +53,7 @@ export interface ConnectedAgentSource extends AgentSource {
  * records them. Each action opens a client, so that the action has the credentials of its user.
  */
 export function createConnectedAgentSource(agent: ConnectableAgent): ConnectedAgentSource {
-  const { id, url, isOwn, journal } = agent;
+  const { id, url, isOwn, readModel } = agent;
   let lastError: A2AError | undefined;
 
   /** Runs an action and keeps its error for the status of the agent. */
@@ -111,7 +112,7 @@ export function createConnectedAgentSource(agent: ConnectableAgent): ConnectedAg
     },
     reportCard: async () => {
       const { card, json, url: cardUrl } = await observe(() => agent.findServedCard());
-      return createCardReport({ card, json, cardUrl }, journal, agent.cardKeySources);
+      return createCardReport({ card, json, cardUrl }, readModel(), agent.cardKeySources);
     },
     readTask: async (taskId) => {
       const client = await openClient("GetTask", taskId);

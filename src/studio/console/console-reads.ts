@@ -1,7 +1,6 @@
+import { CONSOLE_USER_AGENT } from "../../observe/trace/index.ts";
 import type { OperationName } from "../../protocol/index.ts";
 import type { JournalEntry } from "./line-journal.ts";
-
-const CONSOLE_USER_AGENT = "colloquy-console";
 
 /** Returns a `fetch` function that names the console in its requests, so that `ConsoleReadFilter` recognizes them. */
 export function withConsoleUserAgent(fetchFunction: typeof fetch): typeof fetch {

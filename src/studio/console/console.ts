@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
 import { type CardTrustOptions, createCardVerifier } from "../../client/index.ts";
 import type { MountedHandler } from "../../server/index.ts";
-import { type ModelPrices, priceTrafficLineText } from "../../observe/trace/index.ts";
+import { CONSOLE_CALLER, type ModelPrices, priceTrafficLineText } from "../../observe/trace/index.ts";
 import type { TrafficWriter } from "../../observe/trace/recording/index.ts";
 import type { AgentReloadNotice, ConsoleSession } from "../console-api/index.ts";
 import { type ConsolePage, findPageResponse } from "./console-page.ts";
@@ -109,7 +109,8 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   const verifyWithTrustedKeys = options.cardTrust && createCardVerifier(options.cardTrust);
   const rules = { startUrls: agentUrls, allowPrivate, verifyWithTrustedKeys };
   const workspaces = new WorkspaceRegistry((): OpenWorkspace => {
-    const workspace = new Workspace("console", version, maxJournalLength);
+    const workspace = new Workspace(CONSOLE_CALLER, version, maxJournalLength);
+    workspace.observe(serverLines.header);
     return { workspace, remotes: new RemoteAgentRegistry(workspace, rules) };
   });
   const ownNames = new Map<string, string>();

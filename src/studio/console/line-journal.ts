@@ -66,6 +66,8 @@ export class LineJournal {
   readonly #facts = new LruCache<JournalTaskFacts>(MAX_FACTS);
   /** Requests of agents that start tasks, by the key of the call. The response states the id of the task. */
   readonly #startedCalls = new LruCache<Pick<JournalTaskFacts, "createdAt" | "parent">>(MAX_FACTS);
+  /** The lines about the writers, which the lines of every task need. */
+  readonly #writers: JournalEntry[] = [];
   readonly #waiters = new Set<() => void>();
 
   constructor(maxLength: number = DEFAULT_JOURNAL_LENGTH) {
@@ -102,6 +104,7 @@ export class LineJournal {
       operation,
     };
     this.#entries.push(entry);
+    if (line.kind === "writer") this.#writers.push(entry);
     this.#length += text.length;
     this.#removeOldEntries();
     this.wakeReaders();
@@ -118,18 +121,19 @@ export class LineJournal {
 
   /**
    * Returns the lines of a task: lines with its id, the other lines of the same calls, and the requests and model calls
-   * of the tasks that it started.
+   * of the tasks that it started. The lines about the writers come first.
    */
   listTaskLines(taskId: string): JournalEntry[] {
     const callKeys = new Set<string>();
     for (const entry of this.entriesAfter(0))
       if (entry.taskId === taskId && entry.callKey !== undefined) callKeys.add(entry.callKey);
     const family = new TaskFamilyFilter(taskId);
-    return [...this.entriesAfter(0)].filter(
+    const entries = [...this.entriesAfter(0)].filter(
       (entry) =>
         family.includes(entry) ||
         (entry.taskId === undefined && entry.callKey !== undefined && callKeys.has(entry.callKey)),
     );
+    return [...this.#writers, ...entries];
   }
 
   /** Returns what the observed lines state about a task. */

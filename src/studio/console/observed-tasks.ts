@@ -1,6 +1,7 @@
 import { isObject, type JsonValue, type TaskState } from "../../protocol/index.ts";
 import {
   decodeTrafficLine,
+  getTaskPeriod,
   loadTrafficModel,
   type TrafficModel,
   type TrafficTask,
@@ -42,9 +43,8 @@ export function createObservedTaskListing(
 }
 
 function toPositionedTask(task: TrafficTask, agent: string): PositionedTask {
-  const first = task.entries[0]?.timeMs ?? 0;
-  const last = task.entries.at(-1)?.timeMs ?? 0;
-  const updatedAt = new Date(last).toISOString();
+  const { startMs, endMs } = getTaskPeriod(task);
+  const updatedAt = new Date(endMs).toISOString();
   return {
     position: [updatedAt, task.id],
     summary: {
@@ -53,7 +53,7 @@ function toPositionedTask(task: TrafficTask, agent: string): PositionedTask {
       contextId: task.contextId ?? "",
       state: (task.state ?? "TASK_STATE_UNSPECIFIED") as TaskState,
       updatedAt,
-      createdAt: new Date(first).toISOString(),
+      createdAt: new Date(startMs).toISOString(),
       preview: findFirstText(task),
     },
   };

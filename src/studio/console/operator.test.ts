@@ -63,7 +63,7 @@ describe("a caller of a shared console", () => {
     }
     // The lines of the caller's own requests remain.
     const lines = await console.readTaskLines("parrot", id, { token: BOB });
-    expect(new Set(lines.map(({ kind }) => kind))).toEqual(new Set(["request", "response"]));
+    expect(new Set(lines.map(({ kind }) => kind))).toEqual(new Set(["writer", "request", "response"]));
     expect(JSON.stringify(lines)).not.toContain("what?");
     expect((await console.readTaskLines("parrot", id, { token: ADA })).length).toBeGreaterThan(2);
     const answer = { message: { taskId: id, parts: [{ text: "echo x" }] } };

@@ -176,7 +176,7 @@ function toFetch(access: CallerAgentAccess): typeof fetch {
   return (input, init) => access.fetch(new Request(input, init));
 }
 
-interface OwnAgentOptions extends Pick<Workspace, "record" | "journal"> {
+interface OwnAgentOptions {
   /** Names of the agents by id. */
   readonly names: ReadonlyMap<string, string>;
   readonly verifyWithTrustedKeys: CardVerifier | undefined;
@@ -186,7 +186,8 @@ interface OwnAgentOptions extends Pick<Workspace, "record" | "journal"> {
 export function createOwnAgentSource(
   id: string,
   server: OwnServer,
-  { record, journal, names, verifyWithTrustedKeys }: OwnAgentOptions,
+  { record, journal, readModel }: Workspace,
+  { names, verifyWithTrustedKeys }: OwnAgentOptions,
 ): AgentSource {
   const path = `/a2a/${encodeURIComponent(id)}`;
   const url = server.access.url + path;
@@ -194,7 +195,7 @@ export function createOwnAgentSource(
     id,
     url: server.publicUrl + path,
     isOwn: true,
-    journal,
+    readModel,
     openClient: async (action, taskId) => {
       const access = taskId === undefined ? server.access : await server.accessTask(id, taskId, action);
       const fetchFunction = withConsoleUserAgent(withCuttableStreams(toFetch(access)));

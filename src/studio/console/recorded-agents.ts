@@ -110,7 +110,7 @@ function createRecordedAgent(
     describe: async () => description,
     reportCard: async () => {
       if (card)
-        return await createCardReport({ card, json, cardUrl: url }, journal, { verifyWithTrustedKeys });
+        return await createCardReport({ card, json, cardUrl: url }, readModel(), { verifyWithTrustedKeys });
       throw new A2AError("NOT_FOUND", `The record does not contain the card of ${name}.`);
     },
     readTask: async (taskId) => foldRecordedTask(taskId, journal.listTaskLines(taskId)),

@@ -51,7 +51,7 @@ export function createRemoteAgent(
   { allowPrivate, verifyWithTrustedKeys }: RemoteUrlRules,
   { workspace, cardBudget }: RemoteAgentOwner,
 ): RemoteAgent {
-  const { record, journal, credentials } = workspace;
+  const { record, journal, readModel, credentials } = workspace;
   const fetchFunction = allowPrivate === true ? fetch : createGuardedFetch({ allowPrivate });
   const options = (): ConnectOptions => {
     const auth = credentials.createClientAuth(id);
@@ -93,7 +93,7 @@ export function createRemoteAgent(
     id,
     url,
     isOwn: false,
-    journal,
+    readModel,
     listCredentials: () => credentials.listSchemeNames(id),
     openClient: async (action) => {
       const client = await openClient(!isReadAction(action));

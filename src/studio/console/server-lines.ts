@@ -34,6 +34,8 @@ export function getOwnerKey({ tenant, principal }: Pick<TaskScope, "tenant" | "p
  * records its traffic, the requests and streams of all clients are included.
  */
 export class ServerLines {
+  /** The line about the writer of the other lines. */
+  readonly header: string;
   /** Listeners for the server that has mounted the console. */
   readonly observer: Observer;
   readonly #onLine: ServerLineListener;
@@ -50,6 +52,7 @@ export class ServerLines {
     this.#onLine = onLine;
     const getAgentName = ({ agent }: TaskScope): string => ownNames.get(agent) ?? agent;
     const record = serverRecord ?? createTrafficWriter(NO_SINK, { vantage: "server", name, code });
+    this.header = record.header.trimEnd();
     this.#stopRecord = record.subscribe((text) => this.#addRecordLine(text));
     this.observer = {
       onEvent: ({ scope, taskId, event }) => {

@@ -21,9 +21,9 @@ interface UserAgentSources {
 /** Combines the agents of the own server, the remote agents, and the agents of records. */
 export function createUserAgents(sources: UserAgentSources): ConsoleAgents {
   const { workspace, server, remotes, records, ownNames, verifyWithTrustedKeys } = sources;
-  const { record, journal } = workspace;
+  workspace.ownServerUrls = { inProcess: server.access.url, reached: server.publicUrl };
   const createOwn = (id: string): AgentSource =>
-    createOwnAgentSource(id, server, { record, journal, names: ownNames, verifyWithTrustedKeys });
+    createOwnAgentSource(id, server, workspace, { names: ownNames, verifyWithTrustedKeys });
   const listOwnIds = async (): Promise<string[]> => {
     const { url, fetch } = server.access;
     const { agents } = (await (await fetch(new Request(`${url}/a2a`))).json()) as {

@@ -1,4 +1,4 @@
-import type { TrafficModel } from "../../observe/trace/index.ts";
+import type { TrafficLineInput, TrafficModel } from "../../observe/trace/index.ts";
 import {
   createTrafficWriter,
   type TrafficSink,
@@ -33,6 +33,8 @@ export class Workspace {
   readonly credentials: AgentCredentialStore = new AgentCredentialStore();
   /** URLs of the remote agents that the user has added, by agent id. */
   readonly addedUrls: Map<string, string> = new Map();
+  /** The base URL of requests to the own server, which stay in the process, and the URL under which the user reached it. */
+  ownServerUrls: { readonly inProcess: string; readonly reached: string } = { inProcess: "", reached: "" };
   /** Returns the model of all observed lines. */
   readonly readModel: () => TrafficModel;
   readonly #operations = new Set<StreamOperation>();
@@ -49,21 +51,27 @@ export class Workspace {
       code,
       maxBodyLength: MAX_BODY_LENGTH,
     });
-    // No name or form tells that a header for a gateway is a secret. The client writes to the same writer object.
+    // The client writes to the same writer object.
     const write = this.record.write.bind(this.record);
-    this.record.write = (line, rawMembers) =>
-      write(
-        "headers" in line && line.headers
-          ? { ...line, headers: this.credentials.hideEnteredHeaders(line.headers) }
-          : line,
-        rawMembers,
-      );
+    this.record.write = (line, rawMembers) => write(this.#correctLine(line), rawMembers);
     this.journal.append(this.record.header.trimEnd());
     this.record.subscribe((text) => {
       const operation = findCurrentOperation();
       const { callKey } = this.journal.append(text, operation);
       if (callKey !== undefined) operation?.calls.add(callKey);
     });
+  }
+
+  #correctLine(line: TrafficLineInput): TrafficLineInput {
+    const { inProcess, reached } = this.ownServerUrls;
+    return {
+      ...line,
+      // No name or form tells that a header for a gateway is a secret.
+      ...("headers" in line &&
+        line.headers && { headers: this.credentials.hideEnteredHeaders(line.headers) }),
+      ...("url" in line &&
+        line.url?.startsWith(`${inProcess}/`) && { url: reached + line.url.slice(inProcess.length) }),
+    };
   }
 
   /** Adds a line of the server. */

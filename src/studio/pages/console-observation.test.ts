@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent } from "../../agents/adapters/index.ts";
+import { agent, artifact, data } from "../../agents/adapters/index.ts";
 import {
   CHROMIUM_MISSING_MESSAGE,
   findChromium,
@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     }
     await page.evaluate(`location.hash = "#/flow"`);
     const participants = page.locator(".sequence-participants text");
-    await expect.poll(() => participants.allTextContents()).toEqual(["console", ...names]);
+    await expect.poll(() => participants.allTextContents()).toEqual(["You", ...names]);
     await page.close();
     await test.close();
     await Promise.all(servers.map((server) => server.close()));
@@ -374,6 +374,112 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await page.close();
     await test.close();
     await solver.close();
+  });
+
+  it("shows unknown tokens as a dash with the reason, and a sum with unknown members as a lower bound", async () => {
+    const model = { kind: "model", model: "test-model", durationMs: 1 } as const;
+    const asked = agent({ name: "asked", description: "Answers" }, async function* ({ text, reportCall }) {
+      reportCall?.(model);
+      if (text === "some") reportCall?.({ ...model, inputTokens: 1_200, outputTokens: 34 });
+      yield "Done";
+    });
+    const test = await ConsolePageTest.serve({ asked });
+    const client = await connect(test.url);
+    const { page } = await test.open(browser, "#/tasks");
+    const { task: none } = await client.ask("none");
+    const { task: some } = await client.ask("some");
+    const tokens = page.locator("[data-testid=task-row] .task-tokens span");
+    await expect.poll(() => tokens.allInnerTexts()).toEqual(["≥ 1,234", "–"]);
+    expect(await tokens.nth(1).getAttribute("title")).toBe("The agent reported no tokens");
+    expect(await tokens.nth(0).getAttribute("title")).toBe("The agent reported no tokens for 1 model call");
+    for (const [task, text] of [
+      [some, "≥ 1,200 + 34 tokens in 2 model calls"],
+      [none, "– tokens in 1 model call"],
+    ] as const) {
+      await page.evaluate(`location.hash = "#/task/asked/${task?.id}"`);
+      await page.locator(".task-title", { hasText: text }).waitFor();
+    }
+    await page.evaluate(`location.hash = "#/compare?a=${some?.id}&b=${none?.id}"`);
+    const cells = page.getByRole("row", { name: /^tokens and cost/ }).locator("td");
+    await expect.poll(() => cells.allInnerTexts()).toEqual(["tokens and cost", "≥ 1,234 tok", "– tok", "–"]);
+    await page.close();
+    await test.close();
+  });
+
+  it("counts a request once, with its real address, although its client and its server observe it", async () => {
+    const test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const { page, errors } = await test.open(browser, "#/chat/reporter");
+    await page.getByRole("textbox", { name: "Message" }).fill("tides");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-testid=turn][data-status=ended]").waitFor();
+    await page.getByRole("link", { name: "Timeline" }).click();
+    const counts = page.locator(".timeline-filters .soft");
+    await expect.poll(() => counts.innerText()).toMatch(/^\d+ of \d+ lines/);
+    for (const filter of await page.locator(".timeline-filters input").all()) await filter.check();
+    expect(await counts.innerText()).toMatch(/^(\d+) of \1 lines/);
+    await page.getByRole("tab", { name: "Wire" }).click();
+    const requests = page.locator(".wire .call");
+    await requests.first().waitFor();
+    expect(await requests.count()).toBe(1);
+    expect(await requests.innerText()).toMatch(/You → reporter.*seen by the client and the server/s);
+    await requests.getByRole("button").first().click();
+    await requests.getByText(`${test.url}/a2a/reporter`, { exact: true }).waitFor();
+    await page.evaluate(`location.hash = "#/agents/reporter"`);
+    const observed = page.locator(".card-report tbody tr");
+    await expect
+      .poll(async () => (await observed.allInnerTexts()).join("\n"))
+      .toMatch(/1 stream with \d+ events, 0 refused streams[^]*\b1 request\b/);
+    expect(errors).toEqual([]);
+    await page.close();
+    await test.close();
+  });
+
+  it("names the sender of a message: an agent, a client, or the person in front of the page", async () => {
+    let url = "";
+    const planner = agent({ name: "planner", description: "Plans" }, async function* () {
+      yield (await (await connect(`${url}/a2a/reporter`)).ask("tides")).text;
+    });
+    const test = await ConsolePageTest.serve({ planner, reporter: reportAgent });
+    ({ url } = test);
+    const { task: other } = await (await connect(`${url}/a2a/planner`)).ask("From a program");
+    const { page } = await test.open(browser, "#/chat/planner");
+    await page.getByRole("textbox", { name: "Message" }).fill("From the page");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-testid=turn][data-status=ended]").waitFor();
+    const sender = page.locator("[data-testid=turn] [data-role=user] strong");
+    const context = new URL(page.url().replace("#", "")).searchParams.get("context");
+    for (const [route, name] of [
+      [`chat/planner?context=${context}`, /^You$/],
+      [`chat/planner?context=${other?.contextId}`, /^client/],
+    ] as const) {
+      await page.evaluate(`location.hash = "#/${route}"`);
+      await page.reload();
+      await expect.poll(() => sender.first().innerText()).toMatch(name);
+    }
+    await page.evaluate(`location.hash = "#/tasks?agent=reporter"`);
+    await page.locator("[data-testid=task-row]").first().click();
+    await page.getByRole("tab", { name: "Messages and artifacts" }).click();
+    const sides = page.locator(".messages .message-head strong");
+    await expect.poll(() => sides.allInnerTexts()).toEqual(["planner", expect.stringMatching(/^reporter$/)]);
+    await page.close();
+    await test.close();
+  });
+
+  it("says of an artifact that only one of two tasks has it, and compares data", async () => {
+    const counter = agent({ name: "counter", description: "Counts" }, async function* ({ text }) {
+      yield artifact({ name: "both", id: "both" }, data({ value: text }));
+      if (text === "more") yield artifact({ name: "extra", id: "extra" }, data({}));
+    });
+    const test = await ConsolePageTest.serve({ counter });
+    const client = await connect(test.url);
+    const { page } = await test.open(browser, "#/compare");
+    const tasks = [await client.ask("more"), await client.ask("less")].map(({ task }) => task?.id);
+    await page.evaluate(`location.hash = "#/compare?a=${tasks[0]}&b=${tasks[1]}"`);
+    await expect
+      .poll(() => page.locator("article h3").allInnerTexts())
+      .toEqual(["both different", "extra only first"]);
+    await page.close();
+    await test.close();
   });
 
   it("shows in the timeline of a task which agents it called and for how long, and the cost of its tree", async () => {

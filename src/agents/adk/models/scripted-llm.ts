@@ -44,8 +44,7 @@ const assertKnownOptions = defineOptionNames<ScriptedLlmOptions>()("ScriptedLlm"
 /**
  * ADK model that follows a script, for tests and for demos without an API key. A scripted model streams the
  * text in chunks and then yields the complete response. Scripts can also call tools, return errors, and
- * delay the chunks. The model reports the number of input words as input tokens. The model reports the
- * number of chunks and tool calls as output tokens.
+ * delay the chunks. The model reports no tokens.
  *
  * ```ts
  * new ScriptedLlm(({ text, results }) =>
@@ -73,7 +72,6 @@ export class ScriptedLlm extends BaseLlm {
   ): AsyncGenerator<LlmResponse, void> {
     const steps = this.#selectSteps(request);
     const parts: GenaiContentPart[] = [];
-    let outputTokens = 0;
     for (const step of steps) {
       if (typeof step === "object" && "error" in step) {
         yield { errorCode: step.code ?? "SCRIPTED_ERROR", errorMessage: step.error };
@@ -82,7 +80,6 @@ export class ScriptedLlm extends BaseLlm {
       if (typeof step === "object" && "call" in step) {
         const { call, args = {}, id } = step;
         parts.push({ functionCall: { name: call, args, ...(id !== undefined && { id }) } });
-        outputTokens++;
         continue;
       }
       const chunks = splitChunks(step);
@@ -93,17 +90,8 @@ export class ScriptedLlm extends BaseLlm {
         if (stream) yield { content: { role: "model", parts: [{ text, ...thought }] }, partial: true };
       }
       parts.push({ text: chunks.join(""), ...thought });
-      outputTokens += chunks.length;
     }
-    const inputTokens = countWords(request);
-    yield {
-      content: { role: "model", parts },
-      usageMetadata: {
-        promptTokenCount: inputTokens,
-        candidatesTokenCount: outputTokens,
-        totalTokenCount: inputTokens + outputTokens,
-      },
-    };
+    yield { content: { role: "model", parts } };
   }
 
   override connect(): Promise<BaseLlmConnection> {
@@ -145,14 +133,6 @@ function extractScriptFunctionInput({ contents }: LlmRequest): { text: string; r
     .slice(lastModelIndex + 1)
     .flatMap(({ parts }) => (parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? []));
   return { text, results };
-}
-
-function countWords({ contents }: LlmRequest): number {
-  let words = 0;
-  for (const { parts } of contents) {
-    for (const { text } of parts ?? []) words += text?.match(/\S+/g)?.length ?? 0;
-  }
-  return words;
 }
 
 /** Resolves after `ms` milliseconds, or as soon as the signal aborts. */

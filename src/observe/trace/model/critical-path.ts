@@ -63,7 +63,7 @@ function walkBackward(
     if (from < at) steps.push({ kind, name: who, taskKey: task.key, startMs: from, endMs: at });
     at = Math.min(at, from);
   };
-  const byEnd = listTaskActivities(model, task).toSorted(
+  const byEnd = listActivitiesWithoutNesting(model, task).toSorted(
     (a, b) => b.endMs - a.endMs || b.startMs - a.startMs,
   );
   for (const activity of byEnd) {
@@ -89,6 +89,28 @@ function walkBackward(
     add("agent", activity.name, activityStart);
   }
   addWork(startMs);
+}
+
+/** A tool that calls another agent waits for the agent. A request during several tools can belong to each of them. */
+function listActivitiesWithoutNesting(model: TrafficModel, task: TrafficTask): TaskActivity[] {
+  const activities = listTaskActivities(model, task);
+  const tools = activities.filter(({ kind }) => kind === "tool");
+  const requests = activities.filter(
+    (one) =>
+      one.kind === "agent" &&
+      tools.filter(({ startMs, endMs }) => startMs <= one.startMs && one.endMs <= endMs).length === 1,
+  );
+  return activities.flatMap((activity) => {
+    if (activity.kind !== "tool") return [activity];
+    const pieces: TaskActivity[] = [];
+    let { startMs } = activity;
+    for (const request of requests) {
+      if (request.startMs < startMs || request.endMs > activity.endMs) continue;
+      pieces.push({ ...activity, startMs, endMs: request.startMs });
+      startMs = request.endMs;
+    }
+    return [...pieces, { ...activity, startMs }];
+  });
 }
 
 /** Time that one party contributes to a critical path. */

@@ -18,6 +18,7 @@ describe("an unknown caller", () => {
     ["Mozilla/5.0 (X11; Linux x86_64)", undefined, "client (browser)"],
     ["node", "10.0.0.7", "client (node, 10.0.0.7)"],
     [undefined, "10.0.0.7", "client (10.0.0.7)"],
+    ["colloquy-console", "10.0.0.7", "console"],
   ])("with the User-Agent %j and the address %j is named %s", (userAgent, address, name) => {
     expect(describeCaller(userAgent, address)).toEqual({ name, evidence: "headers" });
   });

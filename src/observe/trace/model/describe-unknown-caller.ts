@@ -14,6 +14,12 @@ export interface IdentifiedCaller {
   readonly evidence: CallerEvidence;
 }
 
+/** Name of a console as a caller, also in the records that the console writes. */
+export const CONSOLE_CALLER = "console";
+
+/** User agent of the requests that a console sends. */
+export const CONSOLE_USER_AGENT = "colloquy-console";
+
 const MAX_PRODUCT_LENGTH = 60;
 
 /**
@@ -24,6 +30,7 @@ export function describeUnknownCaller({
   headers,
   from_address: address = "",
 }: Pick<RequestLine, "headers" | "from_address">): IdentifiedCaller {
+  if (headers?.["user-agent"] === CONSOLE_USER_AGENT) return { name: CONSOLE_CALLER, evidence: "headers" };
   const hints = [parseUserAgent(headers?.["user-agent"] ?? ""), isLoopbackAddress(address) ? "" : address];
   const known = hints.filter((hint) => hint !== "");
   return known.length === 0

@@ -13,14 +13,15 @@ export interface LoadedTraffic {
 
 /**
  * Builds the model of a complete record, and aligns the clocks of its writers. Pass the lines of several files in any
- * order, but the lines of each writer in the order of the file.
+ * order, but the lines of each writer in the order of the file. `consoleUser` names the sender of messages from a console.
  */
-export function loadTrafficModel(lines: readonly DecodedTrafficLine[]): LoadedTraffic {
-  const model = addAllLines(new TrafficModel(), lines);
+export function loadTrafficModel(lines: readonly DecodedTrafficLine[], consoleUser?: string): LoadedTraffic {
+  const model = addAllLines(new TrafficModel(undefined, consoleUser), lines);
   const clockShiftsMs = computeClockShifts(model);
   const unreadableLines = lines.filter(({ type }) => type === "unreadable").length;
   if (clockShiftsMs.size === 0) return { model, unreadableLines, clockShiftsMs };
-  return { model: addAllLines(new TrafficModel(clockShiftsMs), lines), unreadableLines, clockShiftsMs };
+  const shifted = addAllLines(new TrafficModel(clockShiftsMs, consoleUser), lines);
+  return { model: shifted, unreadableLines, clockShiftsMs };
 }
 
 function addAllLines(model: TrafficModel, lines: readonly DecodedTrafficLine[]): TrafficModel {

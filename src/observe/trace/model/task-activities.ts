@@ -19,11 +19,22 @@ export interface TaskActivity {
   readonly taskKey?: string;
 }
 
-/** The period of a task, from its first message to its end. An open task lasts until its latest line. */
+/**
+ * The period of a task, from its first state to its last one. An open task lasts until its latest line. If the record does
+ * not contain the begin of the task's log, the period starts with the first line, such as the request.
+ */
 export function getTaskPeriod(task: TrafficTask): { readonly startMs: number; readonly endMs: number } {
-  const last = task.stateChanges.at(-1);
+  const changes = task.stateChanges;
+  const [first, last] = [changes[0], changes.at(-1)];
+  const startMs = first?.logSeq === 1 ? first.timeMs : task.startMs;
   const isOver = last !== undefined && isKnownState(last.state) && isTerminal(last.state);
-  return { startMs: task.startMs, endMs: isOver ? Math.max(last.timeMs, task.startMs) : task.lastMs };
+  return { startMs, endMs: Math.max(isOver ? last.timeMs : task.lastMs, startMs) };
+}
+
+/** The time from the first message of a task to its end, in milliseconds. */
+export function getTaskDuration(task: TrafficTask): number {
+  const { startMs, endMs } = getTaskPeriod(task);
+  return endMs - startMs;
 }
 
 /** Lists the periods in which the server's record shows the agent at work. An open turn has no end. */
@@ -86,20 +97,40 @@ function groupChildExchanges(model: TrafficModel, parentKey: string): TaskActivi
 
 function listStateWaits(task: TrafficTask, taskEndMs: number): TaskActivity[] {
   const changes = task.stateChanges;
+  const turnStarts = task.turns.flatMap(({ line, timeMs }) => (line.phase === "begin" ? timeMs : []));
+  const answers = listMessageTimes(task);
   return changes.flatMap(({ state, timeMs }, at): TaskActivity[] => {
     const endMs = changes[at + 1]?.timeMs ?? taskEndMs;
     if (state === "TASK_STATE_SUBMITTED") {
-      const startOfTurn = task.turns.find(
-        (turn) => turn.line.phase === "begin" && turn.timeMs <= endMs,
-      )?.timeMs;
+      const startOfTurn = turnStarts.find((turnMs) => turnMs <= endMs);
       // An agent may be at work without reporting it, so that only a turn or the state WORKING ends the queue.
       const isInQueue = startOfTurn !== undefined || changes[at + 1]?.state === "TASK_STATE_WORKING";
       return isInQueue ? [{ kind: "queue", name: "", startMs: timeMs, endMs: startOfTurn ?? endMs }] : [];
     }
-    if (isKnownState(state) && isInterrupted(state))
-      return [{ kind: "user", name: "", startMs: timeMs, endMs }];
-    return [];
+    if (!isKnownState(state) || !isInterrupted(state)) return [];
+    // The agent works on the answer before it reports another state, which can be at the end of its turn.
+    const turnMs = findFirstBetween(turnStarts, timeMs, endMs);
+    const answerMs = findFirstBetween(answers, timeMs, turnMs ?? endMs) ?? turnMs ?? endMs;
+    return [
+      { kind: "user", name: "", startMs: timeMs, endMs: answerMs },
+      ...(turnMs === undefined
+        ? []
+        : [{ kind: "queue", name: "", startMs: answerMs, endMs: turnMs } as const]),
+    ];
   });
+}
+
+/** Lists when messages to the task were sent, as a client observed it, and when the server stored them. */
+function listMessageTimes(task: TrafficTask): number[] {
+  const sent = [...task.calls].flatMap(({ messageId, request }) =>
+    messageId !== undefined && request ? request.timeMs : [],
+  );
+  return [...sent, ...[...task.unsentNumbers].flatMap((seq) => task.findLoggedEvent(seq)?.timeMs ?? [])];
+}
+
+function findFirstBetween(times: readonly number[], startMs: number, endMs: number): number | undefined {
+  const between = times.filter((timeMs) => timeMs > startMs && timeMs <= endMs);
+  return between.length === 0 ? undefined : Math.min(...between);
 }
 
 function isKnownState(state: string): state is TaskState {

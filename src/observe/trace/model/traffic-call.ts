@@ -27,6 +27,11 @@ export interface FrameHole extends SequenceNumberRange {
   readonly previousLine: number;
 }
 
+/** The writer of a call. Its line can arrive after the lines of the call. */
+interface WriterOfCall {
+  readonly line: WriterLine | undefined;
+}
+
 /** One request and its response, as one writer observed them. */
 export class TrafficCall {
   /** Unique within the model. */
@@ -52,18 +57,18 @@ export class TrafficCall {
   readonly duplicates: TimelineEntry<FrameLine>[] = [];
   /** Frames before which frames of the stream are missing, in the record or in the stream. */
   readonly frameHoles: FrameHole[] = [];
-  readonly #writerVantage: WriterLine["vantage"] | undefined;
+  readonly #writerState: WriterOfCall;
   #lastEventId: string | undefined;
 
-  constructor(key: string, writer: string, vantage: WriterLine["vantage"] | undefined) {
+  constructor(key: string, writer: string, writerState: WriterOfCall) {
     this.key = key;
     this.writer = writer;
-    this.#writerVantage = vantage;
+    this.#writerState = writerState;
   }
 
   /** The place of the observation, or `undefined` if the record has no writer line. */
   get vantage(): WriterLine["vantage"] | undefined {
-    return this.request?.line.vantage ?? this.#writerVantage;
+    return this.request?.line.vantage ?? this.#writerState.line?.vantage;
   }
 
   /** Adds a line. Lines of one call arrive in the order of their sequence numbers. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { loadTrafficModel } from "./load-traffic-model.ts";
 import { TrafficModel } from "./traffic-model.ts";
 import { interleaveLines, ScriptedWriter } from "./traffic-scenario.fixture.ts";
+import type { JsonObject } from "../../../protocol/index.ts";
 import type { TrafficLine } from "../traffic-line-types.ts";
 import { computeTaskCriticalPath } from "./critical-path.ts";
 import { getTaskPeriod } from "./task-activities.ts";
@@ -516,6 +517,64 @@ describe("calls between agents", () => {
     const task = model.findTask(TASK);
     if (!task) throw new Error("The task is missing");
     expect(computeTaskCriticalPath(model, task).map(({ kind }) => kind)).toEqual(["queue", "own"]);
+  });
+
+  it.each(["WORKING", "COMPLETED"])(
+    "have the turn after an answer on their path, and not the user, although the next state is %s",
+    (next) => {
+      const clock = { ms: 0 };
+      const server = new ScriptedWriter("server", "server", clock);
+      const ids = { agent: "planner", task_id: TASK } as const;
+      const write = (log_seq: number, event: JsonObject): void =>
+        server.write({ ...ids, kind: "event", log_seq, event });
+      const report = (name: string): JsonObject => ({
+        statusUpdate: { status: { state: `TASK_STATE_${name}` } },
+      });
+      server.write({ ...ids, kind: "turn", phase: "begin" });
+      write(1, report("WORKING"));
+      clock.ms += 100;
+      write(2, report("INPUT_REQUIRED"));
+      server.write({ ...ids, kind: "turn", phase: "end" });
+      clock.ms += 1_000;
+      write(3, { message: { messageId: "answer", role: "ROLE_USER", parts: [{ text: "Yes" }] } });
+      clock.ms += 20;
+      server.write({ ...ids, kind: "turn", phase: "begin" });
+      clock.ms += 300;
+      server.write({ ...ids, kind: "model", call: "m", model: "m", duration_ms: 200 });
+      clock.ms += 50;
+      write(4, report(next));
+      clock.ms += 10;
+      write(5, report("COMPLETED"));
+      const model = createModel(server.lines);
+      const task = model.findTask(TASK);
+      if (!task) throw new Error("The task is missing");
+      const steps = computeTaskCriticalPath(model, task);
+      expect(steps.map(({ kind }) => kind)).toEqual(["own", "user", "queue", "own", "model", "own"]);
+      const durations = steps.map(({ startMs, endMs }) => Math.round((endMs - startMs) / 10) * 10);
+      expect(durations).toEqual([100, 1_000, 20, 100, 200, next === "WORKING" ? 60 : 50]);
+    },
+  );
+
+  it("are on the path of a tool that makes them, and not the tool", () => {
+    const [user, planner, ...others] = writeDelegation("parent") as [ScriptedWriter, ScriptedWriter];
+    planner.write({
+      kind: "tool",
+      call: "t",
+      agent: "planner",
+      task_id: TASK,
+      tool: "ask_solver",
+      duration_ms: 370,
+    });
+    const lines = [user, planner, ...others].flatMap((writer) => writer.lines);
+    const model = createModel(lines);
+    const task = model.findTask(TASK);
+    const steps = task ? computeTaskCriticalPath(model, task) : [];
+    const total = (kind: string): number =>
+      steps
+        .filter((step) => step.kind === kind)
+        .reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+    expect(total("model")).toBe(200);
+    expect(total("tool")).toBeLessThan(100);
   });
 
   it("have no critical path if the record shows only the log of the task [E26]", () => {

@@ -1,6 +1,6 @@
 import { type JsonObject, parseTraceparent } from "../../../protocol/index.ts";
 import type { AgentLine, TrafficLine, WriterLine } from "../traffic-line-types.ts";
-import { describeUnknownCaller, type IdentifiedCaller } from "./describe-unknown-caller.ts";
+import { CONSOLE_CALLER, describeUnknownCaller, type IdentifiedCaller } from "./describe-unknown-caller.ts";
 import { SequenceNumberSet } from "./sequence-number-set.ts";
 import { TaskParentFinder } from "./task-parent-finder.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
@@ -43,6 +43,7 @@ interface WriterState {
  */
 export class TrafficModel {
   readonly #clockShiftsMs: ReadonlyMap<string, number>;
+  readonly #consoleUser: string;
   readonly #writers = new Map<string, WriterState>();
   readonly #agents = new Map<string, TrafficAgent>();
   readonly #calls = new Map<string, TrafficCall>();
@@ -57,10 +58,11 @@ export class TrafficModel {
 
   /**
    * Creates an empty model. `clockShiftsMs` contains the milliseconds to add to the times of a writer, by writer id.
-   * `computeClockShifts` computes the shifts.
+   * `computeClockShifts` computes the shifts. `consoleUser` names the sender of messages from a console.
    */
-  constructor(clockShiftsMs: ReadonlyMap<string, number> = new Map()) {
+  constructor(clockShiftsMs: ReadonlyMap<string, number> = new Map(), consoleUser: string = CONSOLE_CALLER) {
     this.#clockShiftsMs = clockShiftsMs;
+    this.#consoleUser = consoleUser;
   }
 
   /** Number of lines that changed the model. */
@@ -74,6 +76,7 @@ export class TrafficModel {
     if (line.kind === "writer") {
       writer.line ??= line;
       this.#version += 1;
+      this.#structureVersion += 1;
     }
     if (!writer.seen.add(line.seq)) return;
     this.#version += 1;
@@ -203,9 +206,11 @@ export class TrafficModel {
     if (parentAgent !== undefined) return { name: parentAgent, evidence: "task" };
     const [first] = calls;
     const writerName = this.#writers.get(first?.writer ?? "")?.line?.name;
-    if (first?.vantage === "client" && writerName !== undefined)
-      return { name: writerName, evidence: "record" };
-    return describeUnknownCaller(lines[0] ?? {});
+    const caller: IdentifiedCaller =
+      first?.vantage === "client" && writerName !== undefined
+        ? { name: writerName, evidence: "record" }
+        : describeUnknownCaller(lines[0] ?? {});
+    return caller.name === CONSOLE_CALLER ? { ...caller, name: this.#consoleUser } : caller;
   }
 
   #getWriter({ writer, at, mono_ms }: TrafficLine): WriterState {
@@ -231,7 +236,7 @@ export class TrafficModel {
     const key = `${line.writer}/${callId}`;
     let call = this.#calls.get(key);
     if (!call) {
-      call = new TrafficCall(key, line.writer, this.#writers.get(line.writer)?.line?.vantage);
+      call = new TrafficCall(key, line.writer, this.#getWriter(line));
       this.#calls.set(key, call);
     }
     if (line.kind !== "frame") this.#structureVersion += 1;

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseTraceparent } from "../../../protocol/index.ts";
+import { isObject, type JsonObject, type JsonValue, parseTraceparent } from "../../../protocol/index.ts";
 import type {
   EventLine,
   FrameLine,
@@ -174,10 +174,6 @@ export class TrafficTask {
     return this.#usage;
   }
 
-  get entryCount(): number {
-    return this.#entries.length;
-  }
-
   /** Positions of the task's readers, in the order in which their streams began. A client and a server observe one reader. */
   get readers(): ReaderPosition[] {
     const streams = [...this.calls].filter((call) => call.isStream);
@@ -213,7 +209,7 @@ export class TrafficTask {
     if (event && "message" in event) this.unsentNumbers.add(log_seq);
     const state = findEventState(event);
     if (state === undefined) return;
-    const change = { state, timeMs: entry.timeMs, logSeq: log_seq };
+    const change = { state, timeMs: entry.timeMs - findCommitDelay(entry.line), logSeq: log_seq };
     this.#addStateChange(change);
     if (log_seq > (this.#logState?.logSeq ?? 0)) this.#logState = change;
   }
@@ -234,12 +230,27 @@ export class TrafficTask {
   }
 }
 
+function findEventStatus(event: JsonObject | undefined): JsonValue | undefined {
+  const subject = event?.["task"] ?? event?.["statusUpdate"];
+  return isObject(subject) ? subject["status"] : undefined;
+}
+
 /** Returns the state that an event in A2A 1.0 JSON reports. The JSON comes from a file, and may have any shape. */
 export function findEventState(event: JsonObject | undefined): string | undefined {
-  const subject = event?.["task"] ?? event?.["statusUpdate"];
-  const status = isObject(subject) ? subject["status"] : undefined;
+  const status = findEventStatus(event);
   const state = isObject(status) ? status["state"] : undefined;
   return typeof state === "string" ? state : undefined;
+}
+
+/** Longest delay between a status and its commit that is plausible, in milliseconds. */
+const MAX_COMMIT_DELAY_MS = 60_000;
+
+/** Returns the time from a status to its commit, which the line reports. Lists of tasks contain the times of the status. */
+function findCommitDelay({ at, event }: EventLine): number {
+  const status = findEventStatus(event);
+  const timestamp = isObject(status) ? status["timestamp"] : undefined;
+  const delayMs = typeof timestamp === "string" ? Date.parse(at) - Date.parse(timestamp) : 0;
+  return delayMs > 0 && delayMs < MAX_COMMIT_DELAY_MS ? delayMs : 0;
 }
 
 /** The first request of a client has no context, which the server chooses. */

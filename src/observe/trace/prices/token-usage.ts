@@ -6,6 +6,8 @@ export interface TokenUsage {
   /** Tokens of the prompts, including cached tokens. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Number of calls that reported no input tokens or no output tokens. */
+  readonly callsWithoutTokens: number;
   /** Sum of the known prices by currency code, for example `{ USD: 0.0123 }`. */
   readonly prices: Readonly<Record<string, number>>;
   /** Number of calls whose price is not known. */
@@ -16,6 +18,7 @@ export const NO_USAGE: TokenUsage = {
   calls: 0,
   inputTokens: 0,
   outputTokens: 0,
+  callsWithoutTokens: 0,
   prices: {},
   callsWithoutPrice: 0,
 };
@@ -26,6 +29,7 @@ export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
     calls: a.calls + b.calls,
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
+    callsWithoutTokens: a.callsWithoutTokens + b.callsWithoutTokens,
     prices: addPrices(a.prices, b.prices),
     callsWithoutPrice: a.callsWithoutPrice + b.callsWithoutPrice,
   };
@@ -35,19 +39,36 @@ export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
 export function addModelLineUsage(
   sum: TokenUsage,
   {
-    input_tokens: inputTokens = 0,
-    output_tokens: outputTokens = 0,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
     price,
     currency = "USD",
   }: Pick<ModelLine, "input_tokens" | "output_tokens" | "price" | "currency">,
 ): TokenUsage {
   return addUsage(sum, {
     calls: 1,
-    inputTokens,
-    outputTokens,
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    callsWithoutTokens: inputTokens === undefined || outputTokens === undefined ? 1 : 0,
     prices: price === undefined ? {} : { [currency]: price },
     callsWithoutPrice: price === undefined ? 1 : 0,
   });
+}
+
+/**
+ * Formats the tokens of a usage, for example `1,550`, or `1,240 + 310` as input and output. The number is a lower bound,
+ * such as `≥ 1,550`, if calls reported no tokens, and `–` if no call reported tokens.
+ */
+export function formatTokens(
+  usage: Omit<TokenUsage, "prices" | "callsWithoutPrice">,
+  isSplit = false,
+): string {
+  const { inputTokens, outputTokens, callsWithoutTokens, calls } = usage;
+  const total = inputTokens + outputTokens;
+  if (total === 0 && (callsWithoutTokens > 0 || calls === 0)) return "–";
+  const counts = isSplit ? [inputTokens, outputTokens] : [total];
+  const sum = counts.map((count) => count.toLocaleString("en-US")).join(" + ");
+  return `${callsWithoutTokens > 0 ? "≥ " : ""}${sum}`;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { getText } from "../../../protocol/index.ts";
-import { getTaskPeriod } from "../model/task-activities.ts";
+import type { Part } from "../../../protocol/index.ts";
+import { getTaskDuration } from "../model/task-activities.ts";
 import type { TrafficModel } from "../model/traffic-model.ts";
 import { buildTrafficSequence, type SequenceItem } from "../model/traffic-sequence.ts";
 import type { TrafficTask } from "../model/traffic-task.ts";
@@ -16,7 +16,8 @@ export interface TaskSummary {
   readonly durationMs: number;
   /** Changes of the state, for example `TASK_STATE_WORKING`, in the order of time. */
   readonly states: readonly string[];
-  readonly events: number;
+  /** Number of events in the log of the server, or `undefined` if the record does not contain the log. */
+  readonly events: number | undefined;
   /** Number of marks by kind, for example `cut`. Several observations of a request count once. */
   readonly marks: Readonly<Record<string, number>>;
   /** Usage of the task and of all tasks that its agent started. */
@@ -24,7 +25,7 @@ export interface TaskSummary {
   /** Names of the agents that the agent called, in the order of the calls. */
   readonly calledAgents: readonly string[];
   readonly toolCalls: readonly string[];
-  /** Text of each artifact by artifact id. */
+  /** Text of each artifact by artifact id. Parts that are no text are JSON. */
   readonly artifacts: Readonly<Record<string, string>>;
 }
 
@@ -38,21 +39,24 @@ export interface TaskComparison {
 
 /** Summarizes a task for a comparison. */
 export function summarizeTask(model: TrafficModel, task: TrafficTask): TaskSummary {
-  const { startMs, endMs } = getTaskPeriod(task);
   const artifacts = reconstructTask(task)?.artifacts ?? [];
   return {
     id: task.id,
     agent: task.agent ?? "agent",
     state: task.state,
-    durationMs: endMs - startMs,
+    durationMs: getTaskDuration(task),
     states: task.stateChanges.map(({ state }) => state),
-    events: task.entries.filter(({ line }) => line.kind === "event").length,
+    events: task.loggedNumbers.highest || undefined,
     marks: countMarks(model, task),
     usage: computeTotalUsage(model, task),
     calledAgents: listChildTasks(model, task.key).map(({ agent = "agent" }) => agent),
     toolCalls: task.toolCalls.map(({ line }) => line.tool),
-    artifacts: Object.fromEntries(artifacts.map(({ artifactId, parts }) => [artifactId, getText(parts)])),
+    artifacts: Object.fromEntries(artifacts.map(({ artifactId, parts }) => [artifactId, formatParts(parts)])),
   };
+}
+
+function formatParts(parts: readonly Part[]): string {
+  return parts.map((part) => ("text" in part ? part.text : JSON.stringify(part, undefined, 2))).join("");
 }
 
 /** Compares two tasks, which may be of different records. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from "../../../protocol/index.ts";
-import { addModelLineUsage, formatPrice, NO_USAGE } from "../prices/token-usage.ts";
+import { addModelLineUsage, formatPrice, formatTokens, NO_USAGE } from "../prices/token-usage.ts";
 import type { TimelineMark } from "../model/timeline-types.ts";
 import { formatState } from "../model/traffic-sequence.ts";
 import { findEventState, type TrafficTask } from "../model/traffic-task.ts";
@@ -33,12 +33,13 @@ const LINE_DESCRIPTIONS: DescriptionsByKind<TrafficLine, [task: TrafficTask]> = 
   event: ({ log_seq, event }) => `event ${log_seq}: ${describeEvent(event)}`,
   turn: ({ phase, error }) => `${phase}${formatReason(error)}`,
   model: (line) => {
-    const { model, attempts = [], error, finish_reason, input_tokens = "?", output_tokens = "?" } = line;
-    const price = formatPrice(addModelLineUsage(NO_USAGE, line));
+    const { model, attempts = [], error, finish_reason } = line;
+    const usage = addModelLineUsage(NO_USAGE, line);
+    const price = formatPrice(usage);
     return [
       `${model}: ${error ?? finish_reason ?? "done"}`,
       ...(attempts.length > 0 ? [`attempt ${attempts.length + 1}`] : []),
-      `${input_tokens} + ${output_tokens} tokens`,
+      `${formatTokens(usage, true)} tokens`,
       ...(price === "" ? [] : [price]),
       formatDuration(line.duration_ms),
     ].join(", ");

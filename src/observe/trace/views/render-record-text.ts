@@ -1,7 +1,7 @@
-import { getTaskPeriod } from "../model/task-activities.ts";
+import { getTaskDuration } from "../model/task-activities.ts";
 import { hasKnownTime } from "../traffic-line-codec.ts";
 import { computeTaskCriticalPath, summarizeCriticalPath } from "../model/critical-path.ts";
-import { addUsage, formatPrice, type TokenUsage } from "../prices/token-usage.ts";
+import { addUsage, formatPrice, formatTokens, type TokenUsage } from "../prices/token-usage.ts";
 import { formatState } from "../model/traffic-sequence.ts";
 import type { TrafficModel } from "../model/traffic-model.ts";
 import type { TrafficTask } from "../model/traffic-task.ts";
@@ -41,10 +41,9 @@ export const UNOBSERVED_TASK = "No requests or model calls of this task were obs
 
 /** Renders the timeline of a task: each line with its time since the start, its marks, and its readers. */
 export function renderTaskTimeline(model: TrafficModel, task: TrafficTask): string {
-  const { startMs, endMs } = getTaskPeriod(task);
   const entries = task.timeline.map(({ line, timeMs, marks }) => {
     const time = hasKnownTime(line)
-      ? `${(timeMs - startMs).toFixed(1).padStart(9)} ms`
+      ? `${(timeMs - task.startMs).toFixed(1).padStart(9)} ms`
       : `${"–".padStart(9)}   `;
     const who = (model.writers.get(line.writer)?.line?.vantage ?? line.writer).padEnd(6);
     const marked = marks.map((mark) => `  [${describeMark(mark)}]`).join("");
@@ -59,7 +58,7 @@ export function renderTaskTimeline(model: TrafficModel, task: TrafficTask): stri
       `  ${formatDuration(durationMs).padStart(9)}  ${`${Math.round(share * 100)} %`.padStart(5)}  ${kind === "own" ? "work" : kind}${name === "" ? "" : ` of ${name}`}`,
   );
   return [
-    `${renderTaskHead(task)} in ${formatDuration(endMs - startMs)}`,
+    `${renderTaskHead(task)} in ${formatDuration(getTaskDuration(task))}`,
     "",
     ...entries,
     ...(readers.length > 0 ? ["", "Readers", ...readers] : []),
@@ -124,13 +123,12 @@ function renderTaskTree(model: TrafficModel, root: TrafficTask, visited: Set<str
   const nodes = listTaskTree(model, root, visited);
   const totals = addUsageOfChildren(nodes);
   return nodes.map(({ task, depth }, at) => {
-    const { startMs, endMs } = getTaskPeriod(task);
     const usage = totals[at] ?? task.usage;
-    const tokens = usage.calls === 0 ? "" : `, ${usage.inputTokens + usage.outputTokens} tokens`;
+    const tokens = usage.calls === 0 ? "" : `, ${formatTokens(usage)} tokens`;
     const formattedPrice = formatPrice(usage);
     const price = formattedPrice === "" ? "" : `, ${formattedPrice}`;
     const indent = "  ".repeat(Math.min(depth, MAX_INDENT_LEVELS));
-    return `${indent}${renderTaskHead(task)} in ${formatDuration(endMs - startMs)}, ${task.entryCount} lines${tokens}${price}${renderMarks(model, task)}`;
+    return `${indent}${renderTaskHead(task)} in ${formatDuration(getTaskDuration(task))}, ${task.entries.length} lines${tokens}${price}${renderMarks(model, task)}`;
   });
 }
 

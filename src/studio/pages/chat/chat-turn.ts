@@ -4,11 +4,13 @@ import {
   isInterrupted,
   isTerminal,
   type Message,
+  type Part,
   type StreamResponse,
   type Task,
 } from "../../../protocol/index.ts";
 import { isTruncatedBody, type ModelLine, type TrafficLine } from "../../../observe/trace/index.ts";
 import { decodeToolReport, type ToolCall, type ToolReport } from "../parts/tool-report.ts";
+import { PAGE_USER } from "../source/traffic-source.ts";
 import { foldRecordedEvent } from "../task/fold-recorded-event.ts";
 
 /** Something that an agent sent during a turn, in the order of its first appearance. `at` is its time in ISO 8601 format. */
@@ -31,6 +33,7 @@ export type TurnStatus = "sending" | "streaming" | "cut" | "ended" | "failed" | 
 export class ChatTurn {
   readonly key: string;
   readonly sent: Message;
+  sender: string = PAGE_USER;
   readonly items: TurnItem[] = [];
   status: TurnStatus = "sending";
   task: Task | undefined;
@@ -145,7 +148,7 @@ export class ChatTurn {
   /** Adds the rest of a stored task to its last turn. */
   addStoredTask(task: Task): void {
     this.task = copyTask(task);
-    for (const { artifactId } of task.artifacts ?? []) this.#addArtifact(artifactId);
+    for (const artifact of task.artifacts ?? []) this.#addArtifact(artifact);
     this.#addMessage(task.status.message);
   }
 
@@ -203,7 +206,7 @@ export class ChatTurn {
     if ("task" in event) {
       this.task = copyTask(event.task);
       for (const message of event.task.history ?? []) this.#addMessage(message);
-      for (const { artifactId } of event.task.artifacts ?? []) this.#addArtifact(artifactId);
+      for (const artifact of event.task.artifacts ?? []) this.#addArtifact(artifact);
       this.#addMessage(event.task.status?.message);
       return;
     }
@@ -212,7 +215,7 @@ export class ChatTurn {
       const { status } = event.statusUpdate;
       this.#addMessage(status?.message, status?.state === "TASK_STATE_WORKING");
     }
-    if ("artifactUpdate" in event) this.#addArtifact(event.artifactUpdate?.artifact?.artifactId ?? "");
+    if ("artifactUpdate" in event) this.#addArtifact(event.artifactUpdate?.artifact);
     if (this.task === undefined) this.task = createTaskFromUpdate(event);
     if (this.task === undefined) return;
     this.task = foldRecordedEvent(this.task, event) ?? this.task;
@@ -222,11 +225,16 @@ export class ChatTurn {
     if (message === undefined || message.role === "ROLE_USER" || this.#knownMessageIds.has(message.messageId))
       return;
     this.#knownMessageIds.add(message.messageId);
-    const reports = isProgress ? (message.parts ?? []).map(decodeToolReport) : [];
-    const parts = (message.parts ?? []).filter((_, index) => reports[index] === undefined);
-    if (parts.length > 0 || reports.length === 0)
+    const parts = this.#takeToolReports(message.parts);
+    if (parts.length > 0 || (message.parts ?? []).length === 0)
       this.#addItem({ kind: "message", message: { ...message, parts }, isProgress });
+  }
+
+  /** Adds the tool calls that parts report, and returns the other parts. */
+  #takeToolReports(parts: readonly Part[] = []): Part[] {
+    const reports = parts.map(decodeToolReport);
     for (const report of reports) if (report !== undefined) this.#addToolCall(report);
+    return parts.filter((_, index) => reports[index] === undefined);
   }
 
   /** Messages of the agent report the call and the result of a tool, and the record of our server both with the duration. */
@@ -242,8 +250,10 @@ export class ChatTurn {
       );
   }
 
-  #addArtifact(artifactId: string): void {
-    if (this.#knownArtifactIds.has(artifactId)) return;
+  /** ADK agents send the calls of their tools as artifacts. */
+  #addArtifact({ artifactId = "", parts = [] }: Partial<Artifact> = {}): void {
+    const others = this.#takeToolReports(parts);
+    if (this.#knownArtifactIds.has(artifactId) || (others.length === 0 && parts.length > 0)) return;
     this.#knownArtifactIds.add(artifactId);
     this.#addItem({ kind: "artifact", artifactId });
   }

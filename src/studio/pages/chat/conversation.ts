@@ -1,9 +1,10 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type JsonObject, type Message, type Part, type Task } from "../../../protocol/index.ts";
-import type { TrafficLine } from "../../../observe/trace/index.ts";
+import { type TrafficLine, TrafficModel } from "../../../observe/trace/index.ts";
 import { createFrameScheduler } from "../parts/frame-scheduler.ts";
 import { formatError } from "../parts/notice.tsx";
-import type { TrafficActions, TrafficSource } from "../source/traffic-source.ts";
+import { getConsoleUser, type TrafficActions, type TrafficSource } from "../source/traffic-source.ts";
+import { findSender } from "../task/describe-line.ts";
 import { ChatTurn, replayTurns, type ReportLine, restoreTurns } from "./chat-turn.ts";
 
 const MAX_RESUME_ATTEMPTS = 5;
@@ -65,12 +66,13 @@ export class Conversation {
   }
 
   #restore(stored: StoredTask): void {
-    const turns =
-      "log" in stored
-        ? replayTurns(stored.log, stored.reports, this.#knownMessageIds)
-        : restoreTurns(stored, this.#knownMessageIds);
+    const { model, log, reports, task } = stored;
+    const turns = task
+      ? restoreTurns(task, this.#knownMessageIds)
+      : replayTurns(log, reports, this.#knownMessageIds);
+    for (const turn of turns) turn.sender = findSender(model, turn.sent.messageId);
     this.turns.push(...turns);
-    if ("log" in stored) for (const report of stored.reports) this.#knownReports.add(formatLineKey(report));
+    if (!task) for (const report of reports) this.#knownReports.add(formatLineKey(report));
     const last = turns.at(-1);
     if (last && !last.isTaskOver) this.resume(last);
   }
@@ -216,8 +218,15 @@ export function openConversation(
   return conversation;
 }
 
-/** A task as its agent returns it, or its event log with the reports about it, if the server of the console has them. */
-type StoredTask = Task | { readonly log: readonly EventLine[]; readonly reports: readonly ReportLine[] };
+/** The event log of a task with the reports about it. */
+interface StoredTask {
+  readonly log: readonly EventLine[];
+  readonly reports: readonly ReportLine[];
+  /** Names the senders of the messages. */
+  readonly model: TrafficModel;
+  /** The task as its agent returns it, if the server of the console does not have the log. */
+  readonly task?: Task;
+}
 type EventLine = Extract<TrafficLine, { readonly kind: "event" }>;
 
 function isReport(line: TrafficLine): line is ReportLine {
@@ -247,12 +256,15 @@ async function readTasksOfContext(
 async function readStoredTask(agentId: string, source: TrafficSource, taskId: string): Promise<StoredTask> {
   const log: EventLine[] = [];
   const reports: ReportLine[] = [];
+  const model = new TrafficModel(undefined, getConsoleUser(source));
   for await (const lines of source.readLines(agentId, taskId))
     for (const line of lines) {
+      model.add(line);
       if (line.kind === "event" && line.task_id === taskId) log.push(line);
       if (isReport(line) && line.task_id === taskId) reports.push(line);
     }
-  return log[0]?.log_seq === 1 ? { log, reports } : await source.readTask(agentId, taskId);
+  const isComplete = log[0]?.log_seq === 1;
+  return { log, reports, model, ...(!isComplete && { task: await source.readTask(agentId, taskId) }) };
 }
 
 /** Starts a new conversation with an agent, in the given context or in a new one. */

@@ -5,7 +5,11 @@ import { findQuestionInPart } from "../task/find-questions.ts";
  * Describes the answer to an approval or to a form, as the page has sent it. `earlierParts` contain the question. Returns
  * `undefined` for other parts.
  */
-export function describeAnswer(part: Part, earlierParts: readonly Part[]): string | undefined {
+export function describeAnswer(
+  part: Part,
+  earlierParts: readonly Part[],
+  sender: string,
+): string | undefined {
   if (!("data" in part) || !isObject(part.data)) return undefined;
   const { data } = part;
   const { approvalId } = data;
@@ -15,6 +19,7 @@ export function describeAnswer(part: Part, earlierParts: readonly Part[]): strin
     );
     const toolName = request && "data" in request && isObject(request.data) && request.data["toolName"];
     return describeDecision(
+      sender,
       typeof toolName === "string" ? toolName : "the request",
       data["approved"],
       data["reason"],
@@ -23,19 +28,19 @@ export function describeAnswer(part: Part, earlierParts: readonly Part[]): strin
   const { name, response } = data;
   if (part.metadata?.["adk_type"] === "function_response" && typeof name === "string" && isObject(response)) {
     const decision = response["confirmed"] ?? response["approved"];
-    if (typeof decision === "boolean") return describeDecision(name, decision, response["reason"]);
-    return `You answered ${name}: ${formatFields(response)}`;
+    if (typeof decision === "boolean") return describeDecision(sender, name, decision, response["reason"]);
+    return `${sender} answered ${name}: ${formatFields(response)}`;
   }
   const values = Object.values(data);
   const hasForm = earlierParts.some((earlier, index) => findQuestionInPart(earlier, index)?.kind === "form");
   const isForm =
     hasForm && values.length > 0 && values.every((value) => !isObject(value) && !Array.isArray(value));
-  return isForm ? `You answered: ${formatFields(data)}` : undefined;
+  return isForm ? `${sender} answered: ${formatFields(data)}` : undefined;
 }
 
-function describeDecision(what: string, isApproved: unknown, reason: unknown): string {
+function describeDecision(sender: string, what: string, isApproved: unknown, reason: unknown): string {
   const verb = isApproved === true ? "approved" : "denied";
-  return `You ${verb} ${what}${typeof reason === "string" && reason !== "" ? `: ${reason}` : ""}`;
+  return `${sender} ${verb} ${what}${typeof reason === "string" && reason !== "" ? `: ${reason}` : ""}`;
 }
 
 function formatFields(fields: Readonly<Record<string, JsonValue>>): string {

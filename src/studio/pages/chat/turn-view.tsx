@@ -3,13 +3,14 @@ import { useEffect, useState } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { getText, type Message, type Part } from "../../../protocol/index.ts";
+import { toSingleLine } from "../../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ErrorStack } from "../parts/error-stack.tsx";
 import { formatJson } from "../parts/json-text.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { PartList } from "../parts/part-view.tsx";
-import type { ToolCall } from "../parts/tool-report.ts";
+import { decodeToolReport, type ToolCall } from "../parts/tool-report.ts";
 import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { AnswerForm, hasAnswerForm } from "../task/answer-form.tsx";
 import { ArtifactItem } from "../task/content-view.tsx";
@@ -46,9 +47,11 @@ export function TurnView({ turn, conversation, isLast, agentName, version, onEdi
   const items = turn.items.filter((item) => item.kind !== "message" || item.message.messageId !== questionId);
   return (
     <li class="turn" data-testid="turn" data-status={status}>
-      <article class="message" data-role="user" aria-label="Your message">
+      <article class="message" data-role="user" aria-label={`Message of ${toSingleLine(turn.sender)}`}>
         <div class="message-head">
-          <strong>You</strong>
+          <strong>
+            <AgentText text={turn.sender} />
+          </strong>
           <button type="button" class="quiet" onClick={() => onEdit(turn)}>
             Edit and send again
           </button>
@@ -179,7 +182,7 @@ function SentParts({
   return (
     <>
       {parts.map((part, index) => {
-        const answer = "data" in part ? describeAnswer(part, earlierParts()) : undefined;
+        const answer = "data" in part ? describeAnswer(part, earlierParts(), turn.sender) : undefined;
         if (answer === undefined) return <PartList key={index} parts={[part]} />;
         return (
           <p key={index} class="sent-answer">
@@ -239,7 +242,10 @@ function TurnItemView({ item, earlier, turn, agentId, version }: TurnItemProps):
   if (item.kind === "tool") return <ToolCallView call={item.call} isActive={turn.isActive} />;
   if (item.kind === "artifact") {
     const artifact = turn.findArtifact(item.artifactId);
-    return artifact === undefined ? null : <ArtifactItem artifact={artifact} version={version} />;
+    if (artifact === undefined) return null;
+    // The tool calls of the artifact have their own rows.
+    const parts = (artifact.parts ?? []).filter((part) => decodeToolReport(part) === undefined);
+    return <ArtifactItem artifact={{ ...artifact, parts }} version={version} />;
   }
   return (
     <div class={item.isProgress ? "progress soft" : undefined}>

@@ -14,7 +14,6 @@ import {
   alignTaskSequences,
   compareTasks,
   formatState,
-  getTaskPeriod,
   listTaskSequence,
   summarizeTask,
   type SequenceItem,
@@ -115,7 +114,7 @@ function Comparison({ model, first, second }: ComparisonProps): VNode {
               <AgentText text={format(a)} />,
               <AgentText text={format(b)} />,
               measure
-                ? formatDelta(measure(b) - measure(a), name)
+                ? formatDelta(measure(a), measure(b), name)
                 : differences.includes(name) && <strong class="different">≠ different</strong>,
             ]),
           ]}
@@ -125,13 +124,13 @@ function Comparison({ model, first, second }: ComparisonProps): VNode {
         <h2>Artifacts</h2>
         {artifactIds.length === 0 && <p class="soft">Neither task has an artifact.</p>}
         {artifactIds.map((id) => {
-          const [before = "", after = ""] = [a.artifacts[id], b.artifacts[id]];
+          const [before, after] = [a.artifacts[id], b.artifacts[id]];
           return (
             <article key={id}>
               <h3>
-                <AgentText text={id} /> <span class="soft">{before === after ? "equal" : "different"}</span>
+                <AgentText text={id} /> <span class="soft">{describeDifference(before, after)}</span>
               </h3>
-              <TextDiff first={before} second={after} />
+              <TextDiff first={before ?? ""} second={after ?? ""} />
             </article>
           );
         })}
@@ -139,6 +138,12 @@ function Comparison({ model, first, second }: ComparisonProps): VNode {
       <AlignedMessages model={model} first={first} second={second} />
     </>
   );
+}
+
+function describeDifference(first: string | undefined, second: string | undefined): string {
+  if (first === undefined) return "only second";
+  if (second === undefined) return "only first";
+  return first === second ? "equal" : "different";
 }
 
 /** Number of the newest tasks among which the screen looks for two runs of the same question. */
@@ -178,12 +183,12 @@ function findQuestionText(task: TrafficTask): string | undefined {
   return texts.join(" ") || undefined;
 }
 
-/** A row of the table of facts. Rows with `measure` show the difference of a number. */
+/** A row of the table of facts. Rows with `measure` show the difference of a number, which can be unknown. */
 interface SummaryRow {
   readonly name: keyof TaskSummary;
   readonly label: string;
   readonly format: (task: TaskSummary) => string;
-  readonly measure?: (task: TaskSummary) => number;
+  readonly measure?: (task: TaskSummary) => number | undefined;
 }
 
 const SUMMARY_ROWS: readonly SummaryRow[] = [
@@ -199,14 +204,15 @@ const SUMMARY_ROWS: readonly SummaryRow[] = [
   {
     name: "events",
     label: "events",
-    format: ({ events }) => formatCount(events),
+    format: ({ events }) => (events === undefined ? "–" : formatCount(events)),
     measure: ({ events }) => events,
   },
   {
     name: "usage",
     label: "tokens and cost",
     format: ({ usage }) => listUsage(usage).join(" · ") || "–",
-    measure: ({ usage }) => usage.inputTokens + usage.outputTokens,
+    measure: ({ usage: { calls, callsWithoutTokens, inputTokens, outputTokens } }) =>
+      calls === 0 || callsWithoutTokens > 0 ? undefined : inputTokens + outputTokens,
   },
   {
     name: "calledAgents",
@@ -224,17 +230,23 @@ const SUMMARY_ROWS: readonly SummaryRow[] = [
   },
 ];
 
-function formatDelta(delta: number, name: keyof TaskSummary): string {
-  if (delta === 0) return "–";
-  const sign = delta > 0 ? "+" : "−";
-  return `${sign}${name === "durationMs" ? formatDuration(Math.abs(delta)) : formatCount(Math.abs(delta))}`;
+function formatDelta(first: number | undefined, second: number | undefined, name: keyof TaskSummary): VNode {
+  if (first === undefined || second === undefined)
+    return <span title="The number of at least one task is unknown">–</span>;
+  const delta = second - first;
+  const format = name === "durationMs" ? formatDuration : formatCount;
+  return (
+    <span>
+      {delta > 0 ? "+" : delta < 0 ? "−" : "±"}
+      {format(Math.abs(delta))}
+    </span>
+  );
 }
 
 function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
   const steps = useMemo(() => {
     return alignTaskSequences(listTaskSequence(model, first), listTaskSequence(model, second));
   }, [model, first, second, first.version, second.version]);
-  const [firstStart, secondStart] = [getTaskPeriod(first).startMs, getTaskPeriod(second).startMs];
   const different = steps.filter(({ isEqual }) => !isEqual).length;
   return (
     <section>
@@ -247,8 +259,8 @@ function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
       <FigureTable
         head={["change", "first", "second", "difference"]}
         rows={steps.slice(0, MAX_SHOWN_STEPS).map((step) => {
-          const firstMs = step.first && step.first.startMs - firstStart;
-          const secondMs = step.second && step.second.startMs - secondStart;
+          const firstMs = step.first && step.first.startMs - first.startMs;
+          const secondMs = step.second && step.second.startMs - second.startMs;
           return [
             <span class={step.isEqual ? "soft" : "different"}>
               {step.isEqual
@@ -261,9 +273,7 @@ function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
             </span>,
             <StepLabel step={step.first} afterMs={firstMs} />,
             <StepLabel step={step.second} afterMs={secondMs} />,
-            firstMs === undefined || secondMs === undefined
-              ? ""
-              : formatDelta(secondMs - firstMs, "durationMs"),
+            firstMs !== undefined && secondMs !== undefined && formatDelta(firstMs, secondMs, "durationMs"),
           ];
         })}
       />

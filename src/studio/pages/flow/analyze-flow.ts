@@ -1,7 +1,6 @@
 import {
   computeTaskCriticalPath,
   type CriticalPathStep,
-  getTaskPeriod,
   listTaskFamily,
   type TrafficExchange,
   type TrafficModel,
@@ -23,8 +22,6 @@ export interface FlowAnalysis {
   /** The task of the critical path: the chosen task, or the newest root. */
   readonly pathTask: TrafficTask | undefined;
   readonly path: readonly CriticalPathStep[];
-  /** Time from the start of the first task to the end of the last task, in milliseconds. */
-  readonly durationMs: number;
 }
 
 /** Chooses the part of the traffic that belongs to a task: all traffic without `taskId`, and none for an unknown task. */
@@ -37,9 +34,6 @@ export function analyzeFlow(model: TrafficModel, taskId: string | undefined): Fl
     .filter(({ key }) => taskKeys === undefined || taskKeys.has(key))
     .toSorted((a, b) => a.startMs - b.startMs);
   const pathTask = taskId === undefined ? roots[0] : task;
-  const periods = tasks.map(getTaskPeriod);
-  const startMs = tasks[0]?.startMs ?? 0;
-  const endMs = periods.reduce((latest, period) => Math.max(latest, period.endMs), startMs);
   return {
     model,
     roots,
@@ -49,7 +43,6 @@ export function analyzeFlow(model: TrafficModel, taskId: string | undefined): Fl
     exchanges: model.exchanges.filter(({ taskKey = "" }) => taskKeys === undefined || taskKeys.has(taskKey)),
     pathTask,
     path: pathTask ? computeTaskCriticalPath(model, pathTask) : [],
-    durationMs: tasks.length > 0 ? endMs - startMs : 0,
   };
 }
 

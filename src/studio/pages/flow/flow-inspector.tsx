@@ -11,7 +11,7 @@ import { ModelCallView } from "../task/model-call-view.tsx";
 import { describeLine } from "../task/describe-line.ts";
 import { chooseMarkTone, describeMark } from "../task/describe-mark.ts";
 import type { JsonValue } from "../../../protocol/index.ts";
-import type { TimelineEntry, TrafficLine, TrafficTask } from "../../../observe/trace/index.ts";
+import type { TimelineEntry, TrafficLine, TrafficModel, TrafficTask } from "../../../observe/trace/index.ts";
 import type { FlowAnalysis } from "./analyze-flow.ts";
 import { formatJson } from "../parts/json-text.ts";
 import { drawTrafficSequence, drawTrafficTimeline } from "./traffic-drawings.ts";
@@ -46,7 +46,12 @@ export function FlowInspector({ flow, selectedKey, onClose }: FlowInspectorProps
       </header>
       {task && <TaskLink task={task} />}
       {entries.slice(0, MAX_LINES).map((entry) => (
-        <LineDetails key={`${entry.line.writer} ${entry.line.seq}`} entry={entry} task={task} />
+        <LineDetails
+          key={`${entry.line.writer} ${entry.line.seq}`}
+          entry={entry}
+          model={flow.model}
+          task={task}
+        />
       ))}
       {entries.length > MAX_LINES && (
         <p class="hint">
@@ -71,10 +76,11 @@ function TaskLink({ task }: { readonly task: TrafficTask }): VNode {
 
 function LineDetails(props: {
   readonly entry: TimelineEntry;
+  readonly model: TrafficModel;
   readonly task: TrafficTask | undefined;
 }): VNode {
-  const { entry, task } = props;
-  const { kind, text } = describeLine(entry.line);
+  const { entry, model, task } = props;
+  const { kind, text } = describeLine(entry.line, model);
   const json = entry.line satisfies TrafficLine as unknown as JsonValue;
   return (
     <details open>

@@ -5,10 +5,12 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import { Notice } from "../parts/notice.tsx";
+import { TokenCount } from "../parts/token-count.tsx";
 import { useMediaQuery } from "../parts/use-media-query.ts";
 import {
   addUsage,
   countMarks,
+  getTaskDuration,
   NO_USAGE,
   type TrafficTask,
   UNOBSERVED_TASK,
@@ -134,20 +136,23 @@ export function FlowScreen(): VNode {
 }
 
 function FlowFigures({ flow }: { readonly flow: FlowAnalysis }): VNode {
-  const { model, tasks, exchanges, durationMs } = flow;
-  const usage = tasks.map((task) => task.usage).reduce(addUsage, NO_USAGE);
+  const { model, task, tasks, exchanges } = flow;
+  const usage = tasks.map((one) => one.usage).reduce(addUsage, NO_USAGE);
   const errors = exchanges.filter(({ hasFailed }) => hasFailed).length;
   const marks = tasks
-    .flatMap((task) => Object.values(countMarks(model, task)))
+    .flatMap((one) => Object.values(countMarks(model, one)))
     .reduce((sum, count) => sum + count, 0);
   return (
     <p class="card-facts">
-      <LabeledValue name="time" value={formatDuration(durationMs)} />
+      {task && <LabeledValue name="time" value={formatDuration(getTaskDuration(task))} />}
       <LabeledValue name="tasks" value={formatCount(tasks.length)} />
       <LabeledValue name="requests" value={formatCount(exchanges.length)} />
       {usage.calls > 0 && <LabeledValue name="model calls" value={formatCount(usage.calls)} />}
       {listUsage(usage).length > 0 && (
-        <LabeledValue name="spent by these tasks" value={listUsage(usage).join(" · ")} />
+        <LabeledValue
+          name="spent by these tasks"
+          value={<TokenCount usage={usage} text={listUsage(usage).join(" · ")} />}
+        />
       )}
       {errors > 0 && <LabeledValue name="failed or cut" value={formatCount(errors)} />}
       {marks > 0 && <LabeledValue name="marks" value={formatCount(marks)} />}

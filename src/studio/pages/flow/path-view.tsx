@@ -1,7 +1,9 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
+import { computeQuantile } from "../../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { formatCount, formatDuration, formatPercent } from "../cards/text-format.ts";
+import { TokenCount } from "../parts/token-count.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { shortenId } from "../parts/identifier.tsx";
 import {
@@ -19,7 +21,7 @@ import {
 import { MISSING_PRICES } from "../task/model-call-view.tsx";
 import type { FlowAnalysis } from "./analyze-flow.ts";
 import { FigureTable } from "./figure-table.tsx";
-import { computeQuantile, listUsage, WAIT_LABELS } from "./traffic-drawings.ts";
+import { listUsage, WAIT_LABELS } from "./traffic-drawings.ts";
 
 /** Largest number of steps of the critical path that the view shows. */
 const MAX_STEPS = 200;
@@ -110,7 +112,7 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
             durationsMs.length > 0 ? formatDuration(computeQuantile(durationsMs, 0.5)) : "–",
             durationsMs.length > 0 ? formatDuration(computeQuantile(durationsMs, 0.95)) : "–",
             bytes > 0 ? formatCount(bytes) : "–",
-            listUsage(usage).join(" · ") || "–",
+            <TokenCount usage={usage} text={listUsage(usage).join(" · ") || "–"} />,
           ])}
         />
         {usage.calls > 0 && formatPrice(usage) === "" && <p class="soft">{MISSING_PRICES}</p>}

@@ -1,13 +1,17 @@
 import { shortenId } from "../parts/identifier.tsx";
 import { truncateLabel } from "./truncate-label.ts";
+import { computeQuantile } from "../../../cards/index.ts";
 import { isObject, type JsonValue } from "../../../protocol/index.ts";
 import {
+  addModelLineUsage,
   buildTrafficGraph,
   buildTrafficSequence,
   type CriticalPathStep,
   formatPrice,
+  formatTokens,
   getTaskPeriod,
   listTaskActivities,
+  NO_USAGE,
   type SequenceItem,
   type TokenUsage,
   type TrafficGraphEdge,
@@ -17,7 +21,7 @@ import {
 import { describeMark } from "../task/describe-mark.ts";
 import type { GraphEdge, GraphNode } from "./graph-layout.ts";
 import type { SequenceActivation, SequenceMessage } from "./sequence-layout.ts";
-import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
+import { formatDuration, pluralize } from "../cards/text-format.ts";
 import type { TimelineWork } from "./timeline-layout.ts";
 
 /** A sequence diagram of traffic. `items` are the items behind the messages, in the same order. */
@@ -88,9 +92,7 @@ function describeItem({ kind, startMs, endMs, marks, entry }: SequenceItem): str
   return [
     kind,
     ...(text === undefined ? [] : [`“${text}”`]),
-    ...(line.kind === "model" && line.input_tokens !== undefined
-      ? [`${formatCount(line.input_tokens)} + ${formatCount(line.output_tokens ?? 0)} tok`]
-      : []),
+    ...(line.kind === "model" ? [`${formatTokens(addModelLineUsage(NO_USAGE, line), true)} tok`] : []),
     ...(endMs > startMs ? [formatDuration(endMs - startMs)] : []),
     ...marks.map((mark) => `⚠ ${describeMark(mark)}`),
   ].join(" · ");
@@ -171,14 +173,8 @@ const EDGE_COLOR_CLASSES: Readonly<Record<TrafficGraphEdge["kind"], string>> = {
 /** Formats the tokens and the price of model calls. An unknown price is omitted. */
 export function listUsage(usage: TokenUsage): string[] {
   if (usage.calls === 0) return [];
-  const tokens = usage.inputTokens + usage.outputTokens;
   const price = formatPrice(usage);
-  return [...(tokens > 0 ? [`${formatCount(tokens)} tok`] : []), ...(price === "" ? [] : [price])];
-}
-
-/** Returns the value below which the given fraction of the sorted values lies. */
-export function computeQuantile(sorted: readonly number[], fraction: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? 0;
+  return [`${formatTokens(usage)} tok`, ...(price === "" ? [] : [price])];
 }
 
 /** Largest number of tasks that a timeline shows. */

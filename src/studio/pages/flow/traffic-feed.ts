@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { PageState } from "../app/page-state.ts";
-import type { TrafficSource } from "../source/traffic-source.ts";
+import { getConsoleUser, type TrafficSource } from "../source/traffic-source.ts";
 import { loadTrafficModel, type TrafficLine, type TrafficModel } from "../../../observe/trace/index.ts";
 
 /** Number of lines of live traffic that the page keeps. Older lines are dropped. */
@@ -88,7 +88,8 @@ export class TrafficFeed {
   }
 
   #build(): TrafficSnapshot {
-    const { model } = loadTrafficModel(this.#lines.map((line) => ({ type: "traffic", line })));
+    const lines = this.#lines.map((line) => ({ type: "traffic", line }) as const);
+    const { model } = loadTrafficModel(lines, getConsoleUser(this.#source));
     return { model, droppedLines: this.#droppedLines };
   }
 

@@ -7,6 +7,7 @@ import type {
 } from "../../console-api/index.ts";
 import type { AgentCard, Task, TaskState } from "../../../protocol/index.ts";
 import {
+  getTaskPeriod,
   listTaskFamily,
   type TimelineEntry,
   type TrafficAgent,
@@ -115,14 +116,16 @@ function containsText({ entries }: TrafficTask, text: string): boolean {
 function summarizeTask(task: TrafficTask, model: TrafficModel): ConsoleTaskSummary {
   const parent = model.tasks.get(model.findParentTaskKey(task.key) ?? "");
   const last = task.entries.findLast(({ line }) => line.kind === "event" || line.kind === "frame");
+  const { startMs, endMs } = getTaskPeriod(task);
+  const { highest } = task.loggedNumbers;
   return {
     agent: task.agent ?? UNKNOWN_AGENT_ID,
     id: task.id,
     contextId: task.contextId ?? "",
     state: (task.state as TaskState | undefined) ?? "TASK_STATE_UNSPECIFIED",
-    createdAt: new Date(task.startMs).toISOString(),
-    updatedAt: new Date(task.lastMs).toISOString(),
-    events: task.loggedNumbers.highest || task.entryCount,
+    createdAt: new Date(startMs).toISOString(),
+    updatedAt: new Date(endMs).toISOString(),
+    ...(highest > 0 && { events: highest }),
     ...(task.usage.calls > 0 && { usage: task.usage }),
     ...(parent && { parent: { id: parent.id, ...(parent.agent !== undefined && { agent: parent.agent }) } }),
     preview: last === undefined ? "" : describeLine(last.line).text,

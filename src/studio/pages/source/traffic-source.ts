@@ -87,3 +87,11 @@ export class TrafficSourceError extends Error {
     this.reason = reason;
   }
 }
+
+/** Names the person in front of the page. A record does not show who used its console. */
+export function getConsoleUser({ session }: TrafficSource): string | undefined {
+  return session.mode === "file" ? undefined : PAGE_USER;
+}
+
+/** Sender of the messages of this console. */
+export const PAGE_USER = "You";

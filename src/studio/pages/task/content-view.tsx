@@ -5,9 +5,14 @@ import { AgentText } from "../cards/agent-text.tsx";
 import { shortenId } from "../parts/identifier.tsx";
 import { PartList } from "../parts/part-view.tsx";
 import { useHotkeys } from "../app/hotkeys.ts";
+import type { TrafficModel } from "../../../observe/trace/index.ts";
+import { findSender } from "./describe-line.ts";
 
 interface ContentViewProps {
   readonly task: Task | undefined;
+  /** Names the senders of the messages. */
+  readonly model: TrafficModel;
+  readonly agentName: string;
   /** Changes with the task, which grows in place. */
   readonly version: number;
   /** Number of the last event of the complete history, or 0 without a history. */
@@ -22,6 +27,8 @@ interface ContentViewProps {
 /** The messages and the artifacts of a task, as they were after an event. */
 export function ContentView({
   task,
+  model,
+  agentName,
   version,
   lastSeq,
   shownSeq,
@@ -36,7 +43,12 @@ export function ContentView({
         <>
           <section aria-label="Messages">
             <h2>Messages</h2>
-            <MessageList messages={listMessages(task)} onEdit={onEditMessage} />
+            <MessageList
+              messages={listMessages(task)}
+              model={model}
+              agentName={agentName}
+              onEdit={onEditMessage}
+            />
           </section>
           <section aria-label="Artifacts">
             <h2>Artifacts</h2>
@@ -58,11 +70,13 @@ export function ContentView({
 const MESSAGES_PER_STEP = 100;
 
 /** The last messages, and a button for the earlier ones. */
-function MessageList(props: {
-  readonly messages: readonly Message[];
-  readonly onEdit: ContentViewProps["onEditMessage"];
-}): VNode {
-  const { messages, onEdit } = props;
+function MessageList(
+  props: Pick<ContentViewProps, "model" | "agentName"> & {
+    readonly messages: readonly Message[];
+    readonly onEdit: ContentViewProps["onEditMessage"];
+  },
+): VNode {
+  const { messages, model, agentName, onEdit } = props;
   const [limit, setLimit] = useState(MESSAGES_PER_STEP);
   const hidden = Math.max(0, messages.length - limit);
   return (
@@ -74,7 +88,12 @@ function MessageList(props: {
       )}
       <ol class="messages">
         {messages.slice(hidden).map((message) => (
-          <MessageItem key={message.messageId} message={message} onEdit={onEdit} />
+          <MessageItem
+            key={message.messageId}
+            message={message}
+            sender={message.role === "ROLE_USER" ? findSender(model, message.messageId) : agentName}
+            onEdit={onEdit}
+          />
         ))}
       </ol>
     </>
@@ -91,14 +110,17 @@ function listMessages({ history = [], status }: Task): readonly Message[] {
 
 function MessageItem(props: {
   readonly message: Message;
+  readonly sender: string;
   readonly onEdit: ((message: Message) => void) | undefined;
 }): VNode {
-  const { message, onEdit } = props;
+  const { message, sender, onEdit } = props;
   const isUser = message.role === "ROLE_USER";
   return (
     <li class="message" data-role={isUser ? "user" : "agent"}>
       <div class="message-head">
-        <strong>{isUser ? "User" : "Agent"}</strong>
+        <strong>
+          <AgentText text={sender} />
+        </strong>
         {isUser && onEdit && (
           <button type="button" onClick={() => onEdit(message)}>
             Edit and send again

@@ -6,7 +6,13 @@ import {
   type StreamResponse,
   type TaskState,
 } from "../../../protocol/index.ts";
-import { describeUnknownCaller, type TrafficLine } from "../../../observe/trace/index.ts";
+import {
+  addModelLineUsage,
+  formatTokens,
+  NO_USAGE,
+  type TrafficLine,
+  type TrafficModel,
+} from "../../../observe/trace/index.ts";
 import { formatBytes } from "../parts/byte-format.ts";
 import { formatJson } from "../parts/json-text.ts";
 
@@ -20,18 +26,28 @@ export interface LineDescription {
 }
 
 const MAX_TEXT_LENGTH = 160;
+const UNKNOWN_SENDER = "client";
 
-/** Describes a line for the timeline of a task. Text of agents is on one line, with visible control characters. */
-export function describeLine(line: TrafficLine): LineDescription {
+/** Names the sender of a message to an agent: an agent, `You` for this console, or a client. */
+export function findSender({ exchanges }: TrafficModel, messageId: string): string {
+  return exchanges.find((exchange) => exchange.messageId === messageId)?.from ?? UNKNOWN_SENDER;
+}
+
+/**
+ * Describes a line for the timeline of a task. Text of agents is on one line, with visible control characters. `model`
+ * names the caller of a request, which other lines can state.
+ */
+export function describeLine(line: TrafficLine, model?: TrafficModel): LineDescription {
   switch (line.kind) {
     case "event":
     case "frame":
       return describeEventLine(line);
-    case "request":
-      return {
-        kind: "request",
-        text: `${line.from ?? describeUnknownCaller(line).name} → ${line.to}: ${line.operation}${line.after === undefined ? "" : ` after event ${line.after}`}`,
-      };
+    case "request": {
+      const { from = line.from ?? UNKNOWN_SENDER, to = line.to } =
+        model?.findExchange(`${line.writer}/${line.call}`) ?? {};
+      const position = line.after === undefined ? "" : ` after event ${line.after}`;
+      return { kind: "request", text: `${from} → ${to}: ${line.operation}${position}` };
+    }
     case "response": {
       const failed = line.error !== undefined || (typeof line.status === "number" && line.status >= 400);
       const status = line.status === undefined ? "no response" : String(line.status);
@@ -57,7 +73,7 @@ export function describeLine(line: TrafficLine): LineDescription {
     case "model":
       return {
         kind: "model",
-        text: `${line.model} · ${Math.round(line.duration_ms)} ms${formatTokens(line.input_tokens, line.output_tokens)}${line.error === undefined ? "" : `: ${toShortText(line.error)}`}`,
+        text: `${line.model} · ${Math.round(line.duration_ms)} ms · ${formatTokens(addModelLineUsage(NO_USAGE, line), true)} tokens${line.error === undefined ? "" : `: ${toShortText(line.error)}`}`,
         ...(line.error === undefined ? {} : { tone: "bad" }),
       };
     case "tool":
@@ -180,9 +196,4 @@ export function toShortText(text: string): string {
   const characters = Array.from(line);
   const isCut = characters.length > MAX_TEXT_LENGTH || text.length > MAX_TEXT_LENGTH * 2;
   return isCut ? `${characters.slice(0, MAX_TEXT_LENGTH).join("")}…` : line;
-}
-
-function formatTokens(input: number | undefined, output: number | undefined): string {
-  if (input === undefined && output === undefined) return "";
-  return ` · ${input ?? "?"} + ${output ?? "?"} tokens`;
 }

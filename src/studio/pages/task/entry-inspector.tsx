@@ -1,6 +1,11 @@
 import type { VNode } from "preact";
 import type { JsonValue, Part, StreamResponse } from "../../../protocol/index.ts";
-import { hasKnownTime, type TimelineEntry, type TrafficTask } from "../../../observe/trace/index.ts";
+import {
+  hasKnownTime,
+  type TimelineEntry,
+  type TrafficModel,
+  type TrafficTask,
+} from "../../../observe/trace/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ErrorStack } from "../parts/error-stack.tsx";
@@ -15,6 +20,7 @@ import { ModelCallView } from "./model-call-view.tsx";
 
 interface EntryInspectorProps {
   readonly entry: TimelineEntry;
+  readonly model: TrafficModel;
   readonly task: TrafficTask;
   /** The task of another agent to which the line belongs. */
   readonly otherTask?: TrafficTask | undefined;
@@ -29,9 +35,9 @@ interface EntryInspectorProps {
 
 /** The details of a line: its marks, its content, and its JSON. */
 export function EntryInspector(props: EntryInspectorProps): VNode {
-  const { entry, task, otherTask, onClose, onShowTaskAt, onReplayAfter } = props;
+  const { entry, model, task, otherTask, onClose, onShowTaskAt, onReplayAfter } = props;
   const { line, timeMs } = entry;
-  const { kind, text } = describeLine(line);
+  const { kind, text } = describeLine(line, model);
   const marks = task.getMarks(entry);
   const seq = line.kind === "event" || line.kind === "frame" ? line.log_seq : undefined;
   const parts = line.kind === "event" || line.kind === "frame" ? findEventParts(line.event) : undefined;

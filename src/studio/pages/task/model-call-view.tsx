@@ -103,13 +103,13 @@ function MissingContent({
 /** Formats the tokens of a call, for example `1,240 (800 cached) + 310 (120 reasoning)`. */
 function formatTokens(line: ModelLine): string {
   const { input_tokens: input, output_tokens: output } = line;
-  if (input === undefined && output === undefined) return "";
+  if (input === undefined && output === undefined) return "– (the agent reported no tokens)";
   const estimate = line.tokens_estimated === true ? " (estimated)" : "";
   return `${formatPart(input, line.cached_input_tokens, "cached")} + ${formatPart(output, line.reasoning_output_tokens, "reasoning")}${estimate}`;
 }
 
 function formatPart(tokens: number | undefined, part: number | undefined, name: string): string {
-  return `${tokens === undefined ? "unknown" : formatCount(tokens)}${part ? ` (${formatCount(part)} ${name})` : ""}`;
+  return `${tokens === undefined ? "–" : formatCount(tokens)}${part ? ` (${formatCount(part)} ${name})` : ""}`;
 }
 
 /** Number of messages, and of parts of a message, that the page renders at once. A prompt can have thousands. */

@@ -4,18 +4,20 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { AgentText } from "../cards/agent-text.tsx";
-import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
+import { formatDuration, pluralize } from "../cards/text-format.ts";
 import { WAIT_LABELS } from "../flow/traffic-drawings.ts";
 import { Identifier, TaskLink } from "../parts/identifier.tsx";
 import { FailureNotice } from "../parts/notice.tsx";
 import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { formatDateTime, useCurrentTime } from "../parts/time-format.ts";
+import { TokenCount } from "../parts/token-count.tsx";
 import { isInterrupted, isTerminal, type Task, type TaskState } from "../../../protocol/index.ts";
 import {
   computeTaskCriticalPath,
   computeTotalUsage,
   type CriticalPathStep,
   formatPrice,
+  formatTokens,
   getTaskPeriod,
   summarizeCriticalPath,
   type TokenUsage,
@@ -62,13 +64,13 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
           <TaskLink agent={parent.agent} id={parent.task_id} text={`called by ${parent.agent}`} />
         )}
         {task?.status.timestamp !== undefined && (
-          <time class="soft">{formatDateTime(task.status.timestamp)}</time>
+          <span class="soft">
+            {isTerminal(state) ? "Ended" : "Last status"} <time>{formatDateTime(task.status.timestamp)}</time>
+          </span>
         )}
-        {usage !== undefined && usage.calls > 0 && (
-          <span class="soft">{formatUsage(usage, "of this task")}</span>
-        )}
+        {usage !== undefined && usage.calls > 0 && <UsageText usage={usage} scope="of this task" />}
         {treeUsage !== undefined && treeUsage.calls > (usage?.calls ?? 0) && (
-          <span class="soft">{formatUsage(treeUsage, "with the tasks that it started")}</span>
+          <UsageText usage={treeUsage} scope="with the tasks that it started" />
         )}
         {traffic !== undefined && (
           <a class="task-time" href={formatRoute("flow", pathOfTask, { view: "path" })}>
@@ -171,10 +173,15 @@ function nameCause(
 /** A damaged record can contain tasks that call each other in a circle. */
 const MAX_CHAIN_LENGTH = 20;
 
-function formatUsage(usage: TokenUsage, scope: string): string {
-  const tokens = `${formatCount(usage.inputTokens)} + ${formatCount(usage.outputTokens)} tokens`;
+function UsageText({ usage, scope }: { readonly usage: TokenUsage; readonly scope: string }): VNode {
   const price = formatPrice(usage);
-  return `${tokens} in ${pluralize(usage.calls, "model call")} ${scope}${price === "" ? "" : `, ${price}`}`;
+  return (
+    <span class="soft">
+      <TokenCount usage={usage} text={`${formatTokens(usage, true)} tokens`} /> in{" "}
+      {pluralize(usage.calls, "model call")} {scope}
+      {price === "" ? "" : `, ${price}`}
+    </span>
+  );
 }
 
 function CancelButton({ actions }: { readonly actions: TaskActions }): VNode {

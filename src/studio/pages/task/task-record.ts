@@ -8,6 +8,7 @@ import {
   TrafficModel,
   type TrafficTask,
 } from "../../../observe/trace/index.ts";
+import { getConsoleUser } from "../source/traffic-source.ts";
 import { createFrameScheduler } from "../parts/frame-scheduler.ts";
 import { TaskHistory } from "./task-history.ts";
 
@@ -44,7 +45,7 @@ interface OpenedTaskRecord {
 }
 
 function openTaskRecord(page: PageState, agentId: string, taskId: string): OpenedTaskRecord {
-  const model = new TrafficModel();
+  const model = new TrafficModel(undefined, getConsoleUser(page.source));
   const history = new TaskHistory();
   const version = signal(0);
   const loading = signal<"loading" | "complete" | { readonly error: unknown }>("loading");

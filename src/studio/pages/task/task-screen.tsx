@@ -143,7 +143,9 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
         {view === "content" && (
           <ContentPanel record={record} latest={latest} version={currentVersion} actions={actions} />
         )}
-        {view === "wire" && traffic !== undefined && <WireView task={traffic} version={currentVersion} />}
+        {view === "wire" && traffic !== undefined && (
+          <WireView model={record.model} task={traffic} version={currentVersion} />
+        )}
       </div>
     </div>
   );
@@ -195,6 +197,7 @@ function TimelinePanel(
       {selected !== undefined && (
         <EntryInspector
           entry={selected}
+          model={record.model}
           task={traffic}
           otherTask={findOtherTask(record.model, traffic, selected)}
           version={version}
@@ -239,6 +242,8 @@ function ContentPanel(
   return (
     <ContentView
       task={task}
+      model={record.model}
+      agentName={page.findAgent(agentId)?.name ?? agentId}
       version={shownSeq === undefined ? version : -shownSeq}
       lastSeq={history.lastSeq}
       shownSeq={shownSeq}

@@ -53,35 +53,32 @@ export function chooseShownGroups(hasLog: boolean): ReadonlySet<LineGroup> {
   return new Set(LINE_GROUPS.filter((group) => group !== "frames" || !hasLog));
 }
 
-/** Lists the entries of a task, and the requests of its agent to other agents, in the order of time. */
+/**
+ * Lists the entries of a task, and the requests of its agent to other agents, in the order of time. An event that several
+ * observers recorded appears once.
+ */
 export function listTimelineEntries(model: TrafficModel, task: TrafficTask): readonly TimelineEntry[] {
+  const { marks } = task;
+  const entries = task.entries.filter(
+    (entry) =>
+      entry.line.kind !== "event" || marks.has(entry) || task.findLoggedEvent(entry.line.log_seq) === entry,
+  );
   const calls = model.listExchangesDuring(task.key).flatMap((exchange) => exchange.calls);
-  if (calls.length === 0) return task.entries;
-  return [...task.entries, ...calls.flatMap(listCallEntries)].toSorted((a, b) => a.timeMs - b.timeMs);
+  if (calls.length === 0) return entries;
+  return [...entries, ...calls.flatMap(listCallEntries)].toSorted((a, b) => a.timeMs - b.timeMs);
 }
 
 function listCallEntries({ request, response, end }: TrafficCall): TimelineEntry[] {
   return [request, response, end].filter((entry) => entry !== undefined);
 }
 
-/**
- * Keeps the entries of the shown groups, and each entry that has a mark. An event that several observers recorded
- * appears once.
- */
+/** Keeps the entries of the shown groups, and each entry that has a mark. */
 export function filterTimeline(
-  model: TrafficModel,
-  task: TrafficTask,
+  { marks }: TrafficTask,
+  entries: readonly TimelineEntry[],
   groups: ReadonlySet<LineGroup>,
 ): readonly TimelineEntry[] {
-  const { marks } = task;
-  return listTimelineEntries(model, task).filter((entry) => {
-    if (marks.has(entry)) return true;
-    const { line } = entry;
-    return (
-      groups.has(findLineGroup(line)) &&
-      (line.kind !== "event" || task.findLoggedEvent(line.log_seq) === entry)
-    );
-  });
+  return entries.filter((entry) => marks.has(entry) || groups.has(findLineGroup(entry.line)));
 }
 
 /** A row of the timeline: an entry, the chunks of an artifact that follow each other, or a request with its response. */

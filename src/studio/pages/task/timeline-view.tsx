@@ -7,7 +7,7 @@ import {
   type TrafficModel,
   type TrafficTask,
 } from "../../../observe/trace/index.ts";
-import { formatDuration } from "../cards/text-format.ts";
+import { formatDuration, pluralize } from "../cards/text-format.ts";
 import { formatClock } from "../parts/time-format.ts";
 import { useMediaQuery } from "../parts/use-media-query.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
@@ -20,6 +20,7 @@ import {
   findRowPeriod,
   formatEntryKey,
   foldTimeline,
+  listTimelineEntries,
   LINE_GROUP_TITLES,
   LINE_GROUPS,
   type LineGroup,
@@ -56,7 +57,8 @@ export function TimelineView({
   const [groups, setGroups] = useState<ReadonlySet<LineGroup>>(() => chooseShownGroups(hasLog));
   useEffect(() => setGroups(chooseShownGroups(hasLog)), [hasLog]);
   const marks = task.marks;
-  const entries = filterTimeline(model, task, groups);
+  const allEntries = listTimelineEntries(model, task);
+  const entries = filterTimeline(task, allEntries, groups);
   const [isFolding, setIsFolding] = useState(true);
   const rows = isFolding
     ? foldTimeline(model, task, entries)
@@ -83,7 +85,7 @@ export function TimelineView({
           <input type="checkbox" checked={!isFolding} onChange={() => setIsFolding(!isFolding)} /> Every line
         </label>
         <span class="soft">
-          {entries.length} of {task.entryCount} lines
+          {entries.length} of {pluralize(allEntries.length, "line")}
           {marks.size > 0 && `, ${marks.size} with marks`}
         </span>
       </div>
@@ -105,7 +107,7 @@ export function TimelineView({
           return row === undefined ? (
             <span />
           ) : (
-            <TimelineRowView row={row} task={task} version={version} period={period} />
+            <TimelineRowView row={row} model={model} task={task} version={version} period={period} />
           );
         }}
       />
@@ -120,16 +122,17 @@ interface Period {
 
 function TimelineRowView(props: {
   readonly row: TimelineRow;
+  readonly model: TrafficModel;
   readonly task: TrafficTask;
   readonly version: number;
   /** The period of all shown rows. */
   readonly period: Period;
 }): VNode {
-  const { row, task, period } = props;
+  const { row, model, task, period } = props;
   const { entry, last } = row;
   const { line, timeMs } = entry;
   const hasTime = hasKnownTime(line) && hasKnownTime(last.line);
-  const description = describeRow(row);
+  const description = describeRow(row, model);
   const marks = task.getMarks(entry);
   const isChunk = line.kind === "event" || line.kind === "frame";
   const number = isChunk ? line.log_seq : undefined;
@@ -173,8 +176,8 @@ function TimelineRowView(props: {
 }
 
 /** Describes a row. A request includes its duration, and what went wrong. */
-function describeRow({ entry, last }: TimelineRow): ReturnType<typeof describeLine> {
-  const description = describeLine(entry.line);
+function describeRow({ entry, last }: TimelineRow, model: TrafficModel): ReturnType<typeof describeLine> {
+  const description = describeLine(entry.line, model);
   if (entry.line.kind !== "request" || last === entry) return description;
   const duration = `${description.text} · ${formatDuration(last.timeMs - entry.timeMs)}`;
   const { text, tone } = describeLine(last.line);

@@ -5,6 +5,7 @@ import {
   isEntryOfKind,
   type TimelineEntry,
   type TrafficCall,
+  type TrafficModel,
   type TrafficTask,
 } from "../../../observe/trace/index.ts";
 import { toSingleLine } from "../../../cards/index.ts";
@@ -19,29 +20,43 @@ import { formatJson } from "../parts/json-text.ts";
 const FRAMES_PER_STEP = 50;
 
 interface WireViewProps {
+  readonly model: TrafficModel;
   readonly task: TrafficTask;
   /** Changes with the task, which grows in place. */
   readonly version: number;
 }
 
 /** The requests of a task as they were on the wire: headers, bodies, and frames. */
-export function WireView({ task, version }: WireViewProps): VNode {
-  const calls = [...task.calls].toSorted((a, b) => (a.startMs ?? 0) - (b.startMs ?? 0));
-  if (calls.length === 0)
+export function WireView({ model, task, version }: WireViewProps): VNode {
+  const byStart = [...task.calls].toSorted((a, b) => (a.startMs ?? 0) - (b.startMs ?? 0));
+  const requests = new Map(
+    byStart.map((call) => {
+      const { key, calls } = model.findExchange(call.key) ?? { key: call.key, calls: [call] };
+      return [key, calls];
+    }),
+  );
+  if (requests.size === 0)
     return <p class="empty">The record contains no requests of this task, only the events of its log.</p>;
   return (
     <div class="wire">
-      {calls.map((call) => (
-        <CallDetails key={call.key} call={call} task={task} version={version} />
+      {[...requests].map(([key, calls]) => (
+        <RequestDetails key={key} calls={calls} model={model} task={task} version={version} />
       ))}
     </div>
   );
 }
 
-function CallDetails({ call, task, version }: WireViewProps & { readonly call: TrafficCall }): VNode {
-  const { request, response, end } = call;
+interface RequestDetailsProps extends WireViewProps {
+  /** The observations of the request: client, tap, server. */
+  readonly calls: readonly TrafficCall[];
+}
+
+function RequestDetails({ calls, model, task, version }: RequestDetailsProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
-  const title = request === undefined ? "Request not recorded" : describeLine(request.line).text;
+  const call = calls[0] as TrafficCall;
+  const { request, response, end } = call;
+  const title = request === undefined ? "Request not recorded" : describeLine(request.line, model).text;
+  const observers = calls.map(({ vantage = "record" }) => vantage);
   return (
     <div class="call">
       <button type="button" class="call-head" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
@@ -51,7 +66,7 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
         {request !== undefined && (
           <AgentText
             class="soft"
-            text={`${request.line.binding} ${request.line.protocol_version ?? ""}, seen by the ${call.vantage ?? "record"}`}
+            text={`${request.line.binding} ${request.line.protocol_version ?? ""}, seen by the ${observers.join(" and the ")}`}
           />
         )}
         <span class="badge" data-tone={call.hasFailed ? "bad" : call.wasInterrupted ? "warn" : "idle"}>
@@ -60,31 +75,50 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
           {end !== undefined && ` · ${end.line.reason}`}
         </span>
       </button>
-      {isOpen && (
-        <div class="call-body">
-          {request !== undefined && (
-            <>
-              <h2>Request</h2>
-              {request.line.url !== undefined && (
-                <p class="mono">
-                  <AgentText text={request.line.url} />
-                </p>
-              )}
-              <Headers headers={request.line.headers} />
-              <Body body={request.line.body} name="request" />
-            </>
-          )}
-          {response !== undefined && (
-            <>
-              <h2>Response</h2>
-              <Headers headers={response.line.headers} />
-              <Body body={response.line.body} name="response" />
-            </>
-          )}
-          {call.frameCount > 0 && <FrameTable task={task} call={call} version={version} />}
-        </div>
-      )}
+      {isOpen &&
+        calls.map((observed) => (
+          <section
+            key={observed.key}
+            class="call-body"
+            aria-label={`Seen by the ${observed.vantage ?? "record"}`}
+          >
+            {calls.length > 1 && <h2>Seen by the {observed.vantage ?? "record"}</h2>}
+            <CallDetails call={observed} task={task} version={version} />
+          </section>
+        ))}
     </div>
+  );
+}
+
+interface CallDetailsProps extends Omit<WireViewProps, "model"> {
+  readonly call: TrafficCall;
+}
+
+function CallDetails({ call, task, version }: CallDetailsProps): VNode {
+  const { request, response } = call;
+  return (
+    <>
+      {request !== undefined && (
+        <>
+          <h2>Request</h2>
+          {request.line.url !== undefined && (
+            <p class="mono">
+              <AgentText text={request.line.url} />
+            </p>
+          )}
+          <Headers headers={request.line.headers} />
+          <Body body={request.line.body} name="request" />
+        </>
+      )}
+      {response !== undefined && (
+        <>
+          <h2>Response</h2>
+          <Headers headers={response.line.headers} />
+          <Body body={response.line.body} name="response" />
+        </>
+      )}
+      {call.frameCount > 0 && <FrameTable task={task} call={call} version={version} />}
+    </>
   );
 }
 
@@ -121,7 +155,7 @@ function Body({ body, name }: { readonly body: JsonValue | undefined; readonly n
   );
 }
 
-function FrameTable({ task, call }: WireViewProps & { readonly call: TrafficCall }): VNode {
+function FrameTable({ task, call }: CallDetailsProps): VNode {
   const [limit, setLimit] = useState(FRAMES_PER_STEP);
   const frames = task.entries.filter((entry) => isFrameOfCall(entry, call));
   return (

@@ -14,6 +14,7 @@ import { FailureNotice, Notice } from "../parts/notice.tsx";
 import { TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { formatAge, formatDateTime, useCurrentTime } from "../parts/time-format.ts";
 import { useMediaQuery } from "../parts/use-media-query.ts";
+import { TokenCount } from "../parts/token-count.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { hasFilter, toTaskQuery } from "./task-filter.ts";
 import { TaskFilterForm } from "./task-filter-form.tsx";
@@ -140,8 +141,8 @@ function TaskRow({ row, depth, parent, nowMs }: NestedTaskRow & { readonly nowMs
         <AgentText text={shortenId(id)} />
       </code>
       <span class="soft task-events">{events === undefined ? "" : formatCount(events)}</span>
-      <span class="soft task-tokens" title="Tokens of the observed model calls">
-        {usage === undefined ? "" : formatCount(usage.inputTokens + usage.outputTokens)}
+      <span class="soft task-tokens">
+        <TokenCount usage={usage} />
       </span>
       {cost !== "" && (
         <span class="soft task-cost" title="Cost of the observed model calls">
