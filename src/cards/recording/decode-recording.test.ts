@@ -365,9 +365,9 @@ describe("plain cards", () => {
   });
 
   it("are rejected with the file and their position", () => {
-    expect(() => decodeMessageCardArray("{", "cards.json")).toThrow("cards.json: invalid JSON");
+    expect(() => decodeMessageCardArray("{", "cards.json")).toThrow("cards.json: the file contains no JSON");
     expect(() => decodeMessageCardArray("{}", "cards.json")).toThrow(
-      "cards.json: the file does not contain an array",
+      "cards.json: the file contains no JSON array",
     );
     expect(() => decodeMessageCardArray(`[{"sender":1}]`, "cards.json")).toThrow("cards.json, card 1: ");
   });

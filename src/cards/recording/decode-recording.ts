@@ -1,4 +1,4 @@
-import { A2AError, isObject, type JsonObject } from "../../protocol/index.ts";
+import { A2AError, isObject, type JsonObject, parseJsonOrUndefined } from "../../protocol/index.ts";
 import {
   decodeTrafficLine,
   SharedTextDecoder,
@@ -151,23 +151,11 @@ export function createRecordingFromCards(cards: readonly MessageCard[]): Recordi
  * first invalid message card.
  */
 export function decodeMessageCardArray(text: string, file: string): MessageCard[] {
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new A2AError(
-      "INVALID_PARAMS",
-      `${file}: invalid JSON (${why}). To do: name a file with an array of cards.`,
-      {
-        cause,
-      },
-    );
-  }
+  const list: unknown = parseJsonOrUndefined(text);
   if (!Array.isArray(list))
     throw new A2AError(
       "INVALID_PARAMS",
-      `${file}: the file does not contain an array. To do: enclose the cards in [ and ].`,
+      `${file}: the file contains no JSON array. To do: enclose the cards in [ and ].`,
     );
   return list.map((json: unknown, index) => {
     try {

@@ -43,14 +43,6 @@ function isSameAnswer(predicted: string, gold: string, form: AnswerForm): boolea
   return form === "choice" ? predicted === expected : normalizeAnswer(predicted) === normalizeAnswer(gold);
 }
 
-/** Exact match, F1, precision, and recall of an answer. The exact match is 1 or 0. */
-interface OverlapScore {
-  readonly exact: number;
-  readonly f1: number;
-  readonly precision: number;
-  readonly recall: number;
-}
-
 /**
  * Normalizes an answer in the same way as HotpotQA's official script. The function converts text to lower
  * case and removes ASCII punctuation, articles, and repeated spaces.
@@ -66,29 +58,25 @@ export function normalizeAnswer(text: string): string {
 }
 
 /**
- * Scores a HotpotQA answer by exact match and by F1 over words. The answers `yes`, `no`, and `noanswer`
+ * Scores a HotpotQA answer by exact match (1 or 0) and by F1 over words. The answers `yes`, `no`, and `noanswer`
  * receive no partial credit for words that they share with another answer.
  */
-export function scoreHotpotQaAnswer(predicted: string, gold: string): OverlapScore {
-  const left = normalizeAnswer(predicted);
-  const right = normalizeAnswer(gold);
-  if (left === right && left !== "") return { exact: 1, f1: 1, precision: 1, recall: 1 };
+export function scoreHotpotQaAnswer(
+  predicted: string,
+  gold: string,
+): { readonly exact: number; readonly f1: number } {
+  const [left, right] = [normalizeAnswer(predicted), normalizeAnswer(gold)];
   const exact = left === right ? 1 : 0;
+  if (exact === 1 && left !== "") return { exact, f1: 1 };
   if (ANSWERS_WITHOUT_PARTIAL_CREDIT.has(left) || ANSWERS_WITHOUT_PARTIAL_CREDIT.has(right))
-    return computeOverlapScore(exact, 0, 1, 1);
-  const words = left.split(" ").filter(Boolean);
-  const goldWords = right.split(" ").filter(Boolean);
-  return computeOverlapScore(exact, countSharedWords(words, goldWords), words.length, goldWords.length);
-}
-
-function computeOverlapScore(exact: number, shared: number, predicted: number, gold: number): OverlapScore {
-  const precision = predicted > 0 ? shared / predicted : 0;
-  const recall = gold > 0 ? shared / gold : 0;
-  return { exact, f1: computeHarmonicMean(precision, recall), precision, recall };
-}
-
-function computeHarmonicMean(precision: number, recall: number): number {
-  return precision + recall > 0 ? (2 * precision * recall) / (precision + recall) : 0;
+    return { exact, f1: 0 };
+  const [words, goldWords] = [left, right].map((text) => text.split(" ").filter(Boolean)) as [
+    string[],
+    string[],
+  ];
+  const all = words.length + goldWords.length;
+  // F1 is the harmonic mean of precision and recall.
+  return { exact, f1: all === 0 ? 0 : (2 * countSharedWords(words, goldWords)) / all };
 }
 
 /** Counts the words that two texts share. A word that both texts repeat counts more than once. */

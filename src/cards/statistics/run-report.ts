@@ -43,7 +43,7 @@ import {
 /** All statistics of a run. Statistics without data are `undefined`. */
 export interface RunReport {
   /** Run line of the recording, without the list of problem IDs. */
-  readonly run: Omit<RunLine, "v" | "kind" | "writer" | "seq" | "mono_ms" | "sample_ids"> | undefined;
+  readonly run: Omit<RunLine, "sample_ids"> | undefined;
   /** Reasons why some statistics cannot be computed. */
   readonly unknown: readonly string[];
   /** Message cards that violate a guarantee of the card protocol. */
@@ -127,15 +127,7 @@ export function buildRunReport(recording: Recording, options: RunReportOptions =
       : undefined;
   const tokens = summarizeTokens(cards);
   const degraded = ends.some(({ recorder }) => recorder === "degraded");
-  const {
-    v: _v,
-    kind: _kind,
-    writer: _writer,
-    seq: _seq,
-    mono_ms: _ms,
-    sample_ids: _ids,
-    ...about
-  } = run ?? ({} as RunLine);
+  const { sample_ids: _ids, ...about } = run ?? ({} as RunLine);
   return {
     run: run && about,
     unknown: listReasonsForMissingStatistics(recording, named.length, isElsewhere),

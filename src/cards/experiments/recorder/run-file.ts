@@ -2,7 +2,7 @@ import { defineOptionNames } from "../../../base/usage-checks/index.ts";
 import { existsSync, readFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeRecording, type Recording, type RunLine, toJson } from "../../index.ts";
-import { A2AError } from "../../../protocol/index.ts";
+import { A2AError, isSameJson } from "../../../protocol/index.ts";
 import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 import {
   createRunRecorder,
@@ -133,16 +133,6 @@ function requireSameRun(existing: RunLine, now: RunRecordInput, file: string): v
       "continue with the same options, or use another run id",
     );
   }
-}
-
-function isSameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(sortMembers(a)) === JSON.stringify(sortMembers(b));
-}
-
-/** Sorts the members of a JSON object by name, so that their order does not affect the comparison. */
-function sortMembers(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function formatRunFieldValue(value: unknown): string {

@@ -24,7 +24,7 @@ import {
 } from "../../roles/index.ts";
 import type { Clock } from "../../../engine/index.ts";
 import type { TrafficWriter } from "../../../observe/trace/recording/index.ts";
-import { createHash } from "node:crypto";
+import { computeSha256Hex } from "../../../base/data-structures/index.ts";
 import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import type { Dataset } from "../read-dataset.ts";
 import type { RunRecordInput } from "../recorder/index.ts";
@@ -193,11 +193,11 @@ interface DescribedOptions extends ExperimentRoleOptions {
  * as the original run.
  */
 export function buildRunDescription(options: DescribedOptions, rule: string): RunRecordInput {
-  const { dataset, method, planner = {}, deadlineMs = 120_000, codeVersion = "unknown" } = options;
+  const { dataset, method, deadlineMs = 120_000, codeVersion = "unknown", roleUrls = {} } = options;
   const localModels = Object.entries(resolveRoleModels(options));
   const model = Object.fromEntries([
     ...localModels.map(([role, { id }]) => [role, id] as const),
-    ...Object.entries(options.roleUrls ?? {}).map(([role, url]) => [role, redactUrl(url)] as const),
+    ...Object.entries(roleUrls).map(([role, url]) => [role, redactUrl(url)] as const),
   ]);
   const servers = localModels.flatMap(([role, { server }]) =>
     server === undefined ? [] : [[role, redactUrl(server)] as const],
@@ -206,9 +206,10 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
   const names = [...new Set(Object.values(model))]
     .map((id) => id.replace(/^(?:anthropic|gemini|ollama|openai):/, ""))
     .join("+");
-  const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
-  const isPlannerElsewhere = options.roleUrls?.[PLANNER] !== undefined;
-  const roleOptions = collectLocalRoleOptionsForRunRecord(options);
+  const seed = method.kind === "a2a" ? options.planner?.seed : options.answerer?.seed;
+  const isPlannerLocal = method.kind === "a2a" && roleUrls[PLANNER] === undefined;
+  const { context = "routed", maxTurns, tokenBudget } = (isPlannerLocal && options.planner) || {};
+  const roleOptions = collectRoleOptions(options);
   return {
     run_id:
       options.runId ??
@@ -217,17 +218,31 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
     split: dataset.split,
     sample_ids: dataset.samples.map(({ id }) => id),
     method: name,
-    ...(method.kind === "a2a" && !isPlannerElsewhere && { context: planner.context ?? "routed" }),
+    ...(isPlannerLocal && { context }),
     model,
-    limits: collectLimits(options, deadlineMs),
+    limits: omitUndefined({ deadline_ms: deadlineMs, max_turns: maxTurns, token_budget: tokenBudget }),
     ...(Object.keys(roleOptions).length > 0 && { options: roleOptions }),
     evidence: resolveRunEvidenceKind(options),
     rule,
     code: codeVersion,
     ...omitUndefined({ data_sha256: dataset.sha256, seed }),
     ...(servers.length > 0 && { servers: Object.fromEntries(servers) }),
-    prompts_sha256: createHash("sha256").update(listInstructionPrompts(options).join("\0")).digest("hex"),
+    prompts_sha256: computeSha256Hex(listInstructionPrompts(options).join("\0")),
   };
+}
+
+/** Returns the explicitly set options of the local roles that are no separate members of the run line. */
+function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentRoleOptions): JsonObject {
+  const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const { seed: _seed, ...own } = options[name] ?? {};
+      const others = { ...own, context: undefined, maxTurns: undefined, tokenBudget: undefined };
+      const isElsewhere = roleUrls[name === "answerer" ? SOLVER : name] !== undefined;
+      const kept = omitUndefined(others) as JsonObject;
+      return isElsewhere || Object.keys(kept).length === 0 ? [] : [[name, kept]];
+    }),
+  );
 }
 
 /**
@@ -239,45 +254,6 @@ function redactUrl(url: string): string {
   const { origin, protocol, host, pathname } = new URL(url);
   return `${origin === "null" ? `${protocol}//${host}` : origin}${pathname === "/" ? "" : pathname}`;
 }
-
-/**
- * Returns the explicitly set limits of the run. For limits that were not set, the planner uses the defaults
- * of the dataset.
- */
-function collectLimits(
-  { method, planner = {}, roleUrls = {} }: ExperimentRoleOptions,
-  deadlineMs: number,
-): JsonObject {
-  const isPlannerLocal = method.kind === "a2a" && roleUrls[PLANNER] === undefined;
-  const { maxTurns, tokenBudget } = isPlannerLocal ? planner : {};
-  return omitUndefined({ deadline_ms: deadlineMs, max_turns: maxTurns, token_budget: tokenBudget });
-}
-
-/** Returns the explicitly set options of the local roles. */
-function collectLocalRoleOptionsForRunRecord({
-  method,
-  roleUrls = {},
-  ...options
-}: ExperimentRoleOptions): JsonObject {
-  const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const isElsewhere = roleUrls[name === "answerer" ? "solver" : name] !== undefined;
-      const own = Object.entries(omitUndefined(options[name] ?? {}) as JsonObject).filter(
-        ([key]) => !isElsewhere && !ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD.has(key),
-      );
-      return own.length > 0 ? [[name, Object.fromEntries(own)]] : [];
-    }),
-  );
-}
-
-/** Names of the role options that are separate members in the run line. */
-const ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD: ReadonlySet<string> = new Set([
-  "context",
-  "maxTurns",
-  "tokenBudget",
-  "seed",
-]);
 
 /** Replaces the characters of a text that a run ID may not contain. */
 export function toFileName(text: string): string {
