@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dataFolder } from "./data-folder.ts";
-import { getLastOraclePlanStepAnswer, createOraclePlan } from "../../src/cards/oracle/index.ts";
+import { getLastOraclePlanStepAnswer, createOraclePlan } from "../../src/cards/roles/models/oracle-model.ts";
 import { scoreAnswer } from "../../src/cards/scoring/index.ts";
 import {
   decodeGsm8k,

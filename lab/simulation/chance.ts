@@ -1,4 +1,4 @@
-import { createSeededRandom } from "../../src/cards/roles/models/keyed-random.ts";
+import { createSeededRandom } from "../../src/cards/roles/models/faulty-model.ts";
 
 /** Draws pseudorandom values, which depend only on the seed and on the order of the draws. */
 export class Chance {

@@ -23,7 +23,6 @@
 export * from "./a2a/index.ts";
 export * from "./datasets/index.ts";
 export * from "./message-card/index.ts";
-export * from "./oracle/index.ts";
 export * from "./recording/index.ts";
 export * from "./scoring/index.ts";
 export * from "./statistics/index.ts";

@@ -1,4 +1,4 @@
-import { createMalformedDataError, decodeJsonLines, type DataRecord } from "./data-record.ts";
+import { createMalformedDataError, decodeJsonLines, type DataRecord } from "./questions.ts";
 import type { Gsm8kSample, Gsm8kStep } from "./dataset-sample.ts";
 import { GSM8K_SOCRATIC_JSONL, GSM8K_TEST_JSONL } from "./gsm8k-first-20.ts";
 

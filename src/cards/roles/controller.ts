@@ -17,17 +17,14 @@ import {
   formatError,
   type RoleRuntimeOptions,
   systemClock,
+  type TaskUpdateEvent,
+  type TaskUpdateState,
   toCancellationAbortReason,
+  formatCardText,
 } from "./a2a/role-runtime.ts";
 import type { QueryAnswer } from "./role.ts";
 import type { Agent, AgentDescription, AgentEvent, Caller, Run, SessionStore } from "../../engine/index.ts";
-import {
-  DurableTurn,
-  findWaitingState,
-  type TaskUpdateEvent,
-  type TaskUpdateState,
-} from "./a2a/durable-turn.ts";
-import { formatCardText } from "./a2a/role-messages.ts";
+import { DurableTurn, findWaitingState } from "./a2a/durable-turn.ts";
 
 /** Options for `createController`. */
 export interface ControllerOptions extends RoleRuntimeOptions {

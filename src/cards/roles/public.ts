@@ -22,7 +22,7 @@ export {
   withFaults,
 } from "./models/index.ts";
 export type { SubtaskContextPolicy } from "./context-documents.ts";
-export { createPlanner, type PlannerOptions } from "./planner/planner.ts";
+export { createPlanner, type PlannerOptions } from "./planner.ts";
 export {
   BASELINE_ANSWERER_CARD_ROUTES,
   type BaselineAnswererOptions,

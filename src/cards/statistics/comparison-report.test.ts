@@ -11,7 +11,7 @@ import {
   type ScriptedSample,
 } from "../recording/scripted-samples.fixture.ts";
 import type { CardTokenUsage } from "../message-card/index.ts";
-import { computeCoordinationMetrics, type CoordinationMetrics } from "./coordination-metrics.ts";
+import { computeCoordinationMetrics, type CoordinationMetrics } from "./comparison-report.ts";
 import { buildComparisonReport, computeWilsonInterval } from "./index.ts";
 
 /**

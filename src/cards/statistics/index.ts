@@ -7,6 +7,4 @@
 export * from "./card-statistics.ts";
 export * from "./comparison-report.ts";
 export * from "./intervals.ts";
-export * from "./run-checks.ts";
 export * from "./run-report.ts";
-export * from "./token-counts.ts";

@@ -3,7 +3,5 @@
  * All views are pure functions that accept a list of message cards. The views escape text from agents for each output format.
  */
 export * from "./visualize-cards.ts";
-export * from "./flow-diagram.ts";
-export * from "./sequence-mermaid.ts";
 export * from "./sequence-text.ts";
 export * from "./text-width.ts";

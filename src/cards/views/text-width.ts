@@ -6,8 +6,8 @@ const EMOJI_PATTERN = /^\p{RGI_Emoji}$/v;
 const INVISIBLE_PATTERN = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_Code_Point}]+$/u;
 
 /**
- * Characters that belong to the grapheme before them, but have columns of their own: marks of halfwidth katakana, and skin
- * tones that do not follow a person.
+ * Characters that belong to the grapheme before them, but have separate columns: marks of halfwidth katakana, and skin tones
+ * that do not follow a person.
  */
 const WIDE_EXTENDERS = /[\u{ff9e}\u{ff9f}\p{Emoji_Modifier}]/gu;
 

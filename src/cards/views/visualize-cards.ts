@@ -1,5 +1,11 @@
 import { defineOptionNames } from "../../base/usage-checks/index.ts";
-import type { MessageCard, CardMetadata, CardTokenUsage } from "../message-card/index.ts";
+import {
+  type MessageCard,
+  type CardMetadata,
+  type CardTokenUsage,
+  type CardType,
+  CORE_CARD_TYPES,
+} from "../message-card/index.ts";
 import {
   fitToColumns,
   toSingleLine,
@@ -222,4 +228,40 @@ const STYLED_CARD_TYPES: ReadonlySet<string> = new Set(["task", "result", "query
 /** Returns the CSS class of a card type: the name of the core type, or `other` for custom types. */
 export function getCardTypeClass(type: string | undefined): string {
   return type !== undefined && STYLED_CARD_TYPES.has(type) ? type : "other";
+}
+
+const SENDER_COLUMN_WIDTH = 14;
+const CARD_SYMBOL_COLUMN_WIDTH = 12;
+
+/** Options of `generateFlowDiagram`. */
+export interface FlowDiagramOptions {
+  /**
+   * Card types with their symbols in the diagram, for example the `types` of a card protocol. Default: the
+   * five core card types.
+   */
+  readonly types?: readonly CardType[];
+}
+
+const assertKnownFlowDiagramOptions = defineOptionNames<FlowDiagramOptions>()("generateFlowDiagram", "types");
+
+/**
+ * Renders the flow of message cards, one card per line, in the format of the specification.
+ * The sender is always on the left, so a result from the solver is rendered as `SOLVER ← [RESULT] PLANNER`.
+ */
+export function generateFlowDiagram(cards: readonly MessageCard[], options: FlowDiagramOptions = {}): string {
+  assertKnownFlowDiagramOptions(options);
+  const { types = CORE_CARD_TYPES } = options;
+  const symbols = new Map<string, string>(types.map(({ name, symbol }) => [name, symbol]));
+  return cards
+    .map(({ sender, recipient, message_type }, at) => {
+      const symbol = symbols.get(message_type) ?? "• [MSG]";
+      return `${at + 1}. ${padColumn(sender, SENDER_COLUMN_WIDTH)}${padColumn(symbol, CARD_SYMBOL_COLUMN_WIDTH)}${toSingleLine(recipient).toUpperCase()}`;
+    })
+    .join("\n");
+}
+
+/** Pads a role name to a column width and never truncates the role name. */
+function padColumn(text: string, columns: number): string {
+  const name = toSingleLine(text).toUpperCase();
+  return name.length < columns ? fitToColumns(name, columns) : `${name} `;
 }

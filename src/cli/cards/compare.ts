@@ -9,8 +9,8 @@ import {
   type CardsCommandOptions,
   createTariffOption,
   type TariffOptions,
-} from "./cards-command-options.ts";
-import { readRuns } from "./read-runs.ts";
+  readRuns,
+} from "./read-runs.ts";
 import {
   formatNumber,
   formatOutcomes,

@@ -9,8 +9,9 @@ import {
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderJson } from "../text-writer.ts";
-import { addRunFilesArgument, type RunSelectionOptions } from "./cards-command-options.ts";
 import {
+  addRunFilesArgument,
+  type RunSelectionOptions,
   requireSingleSample,
   filterRecording,
   createSampleOption,

@@ -3,8 +3,7 @@ import { Command } from "commander";
 import { renderHtmlReport } from "../../studio/pages/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { openInBrowser } from "../open-in-browser.ts";
-import { addRunFilesArgument, type RunSelectionOptions } from "./cards-command-options.ts";
-import { readRun } from "./read-runs.ts";
+import { addRunFilesArgument, type RunSelectionOptions, readRun } from "./read-runs.ts";
 import { writeOutputFile } from "./write-output-file.ts";
 
 interface HtmlOptions extends RunSelectionOptions {

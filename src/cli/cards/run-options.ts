@@ -11,7 +11,7 @@ import {
   parseNumbersByName,
   type OutputFormatOptions,
   type TariffOptions,
-} from "./cards-command-options.ts";
+} from "./read-runs.ts";
 
 /** Options of the planner that this command has under another name, or not at all. */
 type OtherPlannerOption = "name" | "solver" | "instructions";

@@ -9,8 +9,7 @@ import type { RoleModel } from "../../cards/roles/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createAnswerScorer, createRoleModel } from "./role-models.ts";
 import { createUsageError } from "../cli-error.ts";
-import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-command-options.ts";
-import { readFileOrStdin } from "./read-runs.ts";
+import { addOutputFormatOptions, type OutputFormatOptions, readFileOrStdin } from "./read-runs.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { formatOutcomes, formatPercentWithInterval, renderTable } from "./text-table.ts";
 

@@ -9,8 +9,9 @@ import {
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { showsColors } from "../terminal-streams.ts";
-import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-command-options.ts";
 import {
+  addCardsCommandOptions,
+  type CardsCommandOptions,
   createSampleOption,
   type SampleSelectionOptions,
   selectRecordedSamples,

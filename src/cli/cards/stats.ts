@@ -8,8 +8,8 @@ import {
   type CardsCommandOptions,
   createTariffOption,
   type TariffOptions,
-} from "./cards-command-options.ts";
-import { readRun } from "./read-runs.ts";
+  readRun,
+} from "./read-runs.ts";
 import {
   pluralize,
   formatDuration,

@@ -14,11 +14,7 @@ import { parsePort } from "../client-options.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { waitForAbort } from "../wait-for-abort.ts";
-import {
-  addOutputFormatOptions,
-  type OutputFormatOptions,
-  type RunSelectionOptions,
-} from "./cards-command-options.ts";
+import { addOutputFormatOptions, type OutputFormatOptions, type RunSelectionOptions } from "./read-runs.ts";
 
 interface CardsWatchOptions extends RunSelectionOptions, OutputFormatOptions {
   port: number;

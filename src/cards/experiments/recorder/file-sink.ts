@@ -14,8 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { SharedTextEncoder } from "../../../observe/trace/recording/index.ts";
-import type { RunSink } from "./run-recorder.ts";
+import { SharedTextEncoder, type TrafficSink } from "../../../observe/trace/recording/index.ts";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { A2AError } from "../../../protocol/index.ts";
@@ -31,6 +30,16 @@ export interface FileSinkOptions {
 }
 
 const assertKnownOptions = defineOptionNames<FileSinkOptions>()("openFileSink", "fsync");
+
+/** A sink that stores each line before `write` returns, so that a killed run keeps its scores. */
+export interface RunSink extends TrafficSink {
+  readonly isSynchronous: true;
+  /**
+   * Called after a line that ends a problem or the run. In `sync`, a sink can flush its data to
+   * permanent storage.
+   */
+  sync?(): void;
+}
 
 /** A sink that appends record lines to a file, and stores each long text once. */
 export interface FileSink extends RunSink {

@@ -3,5 +3,4 @@
  * to a record file. A killed run can be resumed. The record file is a traffic record.
  */
 export * from "./file-sink.ts";
-export * from "./run-file.ts";
 export * from "./run-recorder.ts";

@@ -24,7 +24,7 @@ import {
 } from "../../roles/index.ts";
 import type { Clock } from "../../../engine/index.ts";
 import type { TrafficWriter } from "../../../observe/trace/recording/index.ts";
-import { computeSha256Hex } from "../../../base/data-structures/index.ts";
+import { createHash } from "node:crypto";
 import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import type { Dataset } from "../read-dataset.ts";
 import type { RunRecordInput } from "../recorder/index.ts";
@@ -227,7 +227,7 @@ export function buildRunDescription(options: DescribedOptions, rule: string): Ru
     code: codeVersion,
     ...omitUndefined({ data_sha256: dataset.sha256, seed }),
     ...(servers.length > 0 && { servers: Object.fromEntries(servers) }),
-    prompts_sha256: computeSha256Hex(listInstructionPrompts(options).join("\0")),
+    prompts_sha256: createHash("sha256").update(listInstructionPrompts(options).join("\0")).digest("hex"),
   };
 }
 

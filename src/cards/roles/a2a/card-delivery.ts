@@ -23,10 +23,14 @@ import {
   encodeCardInCancelMetadata,
   encodeCardRelayAndTraceMetadata,
 } from "../../index.ts";
-import type { CardJournal } from "./card-journal.ts";
-import { createErrorReplyCard, parseReplyCard, collectCardsInHistory } from "./parse-reply-card.ts";
-import { findReadableCard } from "./role-messages.ts";
 import {
+  type CardJournal,
+  createErrorReplyCard,
+  parseReplyCard,
+  collectCardsInHistory,
+} from "./card-journal.ts";
+import {
+  findReadableCard,
   computeGracePeriods,
   formatError,
   getStopCardParameters,

@@ -1,12 +1,12 @@
 import { CallKeyGenerator } from "../../../base/data-structures/index.ts";
 import type { AgentEvent, Clock, Run, SessionStore } from "../../../engine/index.ts";
 import type { JsonObject, JsonValue, Task } from "../../../protocol/index.ts";
-import { ServerClosingError, toCancellationAbortReason, TurnContinuesError } from "./role-runtime.ts";
-
-/** A status event or artifact event of a task. */
-export type TaskUpdateEvent = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;
-
-export type TaskUpdateState = Extract<TaskUpdateEvent, { status: unknown }>["status"]["state"];
+import {
+  ServerClosingError,
+  type TaskUpdateEvent,
+  toCancellationAbortReason,
+  TurnContinuesError,
+} from "./role-runtime.ts";
 
 /**
  * Key in the metadata of a task that waits for an answer. The value contains the finished steps, because the store keeps

@@ -35,8 +35,6 @@ import {
   parseRequestCard,
   requireValidRequestCard,
   shouldReplyInCards,
-} from "./role-messages.ts";
-import {
   type AnyCardProtocol,
   createRoleRuntime,
   formatError,

@@ -19,10 +19,10 @@ import {
   getQueryAnswerOrReportError,
   toSelectedQueryOptionsMetadata,
 } from "./card-journal.ts";
-import { type CardEventEncoder, findReadableCard, isReplyType } from "./role-messages.ts";
-import { deliverCard, prepareDelivery } from "./card-delivery.ts";
-import type { DurableTurn } from "./durable-turn.ts";
 import {
+  type CardEventEncoder,
+  findReadableCard,
+  isReplyType,
   computeGracePeriods,
   formatError,
   getStopCardParameters,
@@ -31,6 +31,8 @@ import {
   ServerClosingError,
   TurnContinuesError,
 } from "./role-runtime.ts";
+import { deliverCard, prepareDelivery } from "./card-delivery.ts";
+import type { DurableTurn } from "./durable-turn.ts";
 import {
   callModel,
   type CardUsageMetadata,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../protocol/index.ts";
 import { runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import type { RoleModel } from "../role-model.ts";
-import { createPlanner } from "../planner/planner.ts";
+import { createPlanner } from "../planner.ts";
 import { createBaselineAnswerer, createSolver } from "../solver.ts";
 import { toCanonicalJson } from "./cassette-model.ts";
 import { createCassetteModel, type CassetteStore, createScriptedModel, type CassetteEntry } from "./index.ts";

@@ -1,10 +1,10 @@
-import { createSeededRandom } from "./keyed-random.ts";
+import { createSeededRandom } from "./faulty-model.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { getGsm8kSlice, findLastNumber } from "../../index.ts";
 import { createFakeTaskContext, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import type { ModelRequest } from "../role-model.ts";
-import type { PlannerOptions } from "../planner/planner.ts";
+import type { PlannerOptions } from "../planner.ts";
 import { createBaselineAnswerer, createSolver } from "../solver.ts";
 import { type Gsm8kTestSampleOutcome, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
 import { type FaultOptions, withFaults, createOracleModel, createScriptedModel } from "./index.ts";

@@ -1,8 +1,8 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import { extractAnswer, formatNumberWithoutExponent } from "../../index.ts";
+import { extractAnswer } from "../../index.ts";
+import { formatNumberWithoutExponent } from "./oracle-model.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 import { untilAborted } from "../../../client/index.ts";
-import { createKeyedRandom } from "./keyed-random.ts";
 
 /**
  * Options for `withFaults`. Each numeric option is the fraction of model calls with that fault, 0 to 1.
@@ -116,4 +116,34 @@ async function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void>
   const elapsed = Promise.withResolvers<void>();
   const timer = setTimeout(elapsed.resolve, ms);
   await untilAborted(elapsed.promise, signal).finally(() => clearTimeout(timer));
+}
+
+/**
+ * Creates a random number generator from a seed and a key. The same seed and key always produce the same
+ * numbers, regardless of the order of the problems.
+ */
+export function createKeyedRandom(seed: number, ...key: readonly unknown[]): () => number {
+  // 32-bit FNV-1a hash.
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(JSON.stringify([seed, ...key]))) {
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  }
+  const random = createSeededRandom(hash);
+  // Similar seeds produce similar first numbers, so the first number is discarded.
+  random();
+  return random;
+}
+
+/**
+ * Creates a random number generator that returns the same numbers for the same seed on every platform
+ * (mulberry32).
+ */
+export function createSeededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { getGsm8kSlice, type Gsm8kSample } from "../../index.ts";
 import { createFakeTaskContext, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
-import { createPlanner, type PlannerOptions } from "../planner/planner.ts";
+import { createPlanner, type PlannerOptions } from "../planner.ts";
 import { createBaselineAnswerer } from "../solver.ts";
 import { createOracleModel, createScriptedModel } from "./index.ts";
 import {

@@ -1,15 +1,5 @@
 import { defineOptionNames } from "../../../base/usage-checks/index.ts";
-import {
-  evaluateArithmetic,
-  type Gsm8kSample,
-  type TaskCard,
-  batchPlanSteps,
-  findLastNumber,
-  getLastOraclePlanStepAnswer,
-  createOraclePlan,
-  type OraclePlanStep,
-  formatNumberWithoutExponent,
-} from "../../index.ts";
+import { type Gsm8kSample, type Gsm8kStep, type TaskCard, findLastNumber } from "../../index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import type { SolverFinding, ModelRequest, PlannerModelInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";
@@ -169,3 +159,108 @@ function findRestOfLastLine(text: string, marker: string): string | undefined {
   const index = lastLine.indexOf(marker);
   return index < 0 ? undefined : lastLine.slice(index + marker.length);
 }
+
+/** Longer expressions could nest too deeply for the call stack. */
+const MAX_EXPRESSION_LENGTH = 1_000;
+
+/**
+ * Evaluates an arithmetic expression without executing code. The expression can contain decimal numbers, the
+ * operators `+ - * /`, and parentheses. Throws INVALID_PARAMS if the expression contains any other character,
+ * has more than 1,000 characters, or has no finite value.
+ */
+export function evaluateArithmetic(expression: string): number {
+  const tokens = expression.slice(0, MAX_EXPRESSION_LENGTH + 1).match(/\d+\.?\d*|\.\d+|\S/g) ?? [];
+  let at = 0;
+  const parseFactor = (): number => {
+    const token = tokens[at++] ?? "";
+    if (token === "-") return -parseFactor();
+    if (token === "+") return parseFactor();
+    if (token !== "(") return /\d/.test(token) ? Number(token) : Number.NaN;
+    const value = parseSum();
+    return tokens[at++] === ")" ? value : Number.NaN;
+  };
+  const parseProduct = (): number => {
+    let value = parseFactor();
+    for (; tokens[at] === "*" || tokens[at] === "/";)
+      value = tokens[at++] === "*" ? value * parseFactor() : value / parseFactor();
+    return value;
+  };
+  const parseSum = (): number => {
+    let value = parseProduct();
+    for (; tokens[at] === "+" || tokens[at] === "-";)
+      value = tokens[at++] === "+" ? value + parseProduct() : value - parseProduct();
+    return value;
+  };
+  const value = expression.length > MAX_EXPRESSION_LENGTH ? Number.NaN : parseSum();
+  if (at === tokens.length && Number.isFinite(value)) return value;
+  throw new A2AError(
+    "INVALID_PARAMS",
+    `${JSON.stringify(expression.slice(0, 80))} is no arithmetic expression with a finite value. Use numbers, + - * /, and parentheses.`,
+  );
+}
+
+/** Formats a number without exponents and without rounding artifacts such as `0.30000000000000004`. */
+export function formatNumberWithoutExponent(value: number): string {
+  const rounded = Number(value.toPrecision(12));
+  return rounded
+    .toLocaleString("en-US", { useGrouping: false, maximumFractionDigits: 12 })
+    .replace(/^-0$/, "0");
+}
+
+/** A subtask in the oracle's plan, with the answer that the solver returns. */
+export interface OraclePlanStep {
+  readonly question: string;
+  /**
+   * Arithmetic expressions to evaluate, in order. `expressions` is empty if the human solution has no
+   * calculator annotations.
+   */
+  readonly expressions: readonly string[];
+  /**
+   * Answer to the subtask, which is the value of the last expression. Without an expression, the answer is
+   * the last number in the step's text, or else the entire text.
+   */
+  readonly answer: string;
+}
+
+/**
+ * Returns the human solution to a problem as a plan. The function recalculates the calculator annotations.
+ * The oracle knows the solution, so its accuracy measures the runtime and not the quality of a model.
+ */
+export function createOraclePlan(sample: Gsm8kSample): OraclePlanStep[] {
+  if (sample.steps.length === 0)
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${sample.id} has no steps for the oracle. Read test_socratic.jsonl in addition to test.jsonl.`,
+    );
+  return sample.steps.map(createOraclePlanStep);
+}
+
+export function getLastOraclePlanStepAnswer(plan: readonly OraclePlanStep[]): string {
+  return plan.at(-1)?.answer ?? "";
+}
+
+/**
+ * Divides the steps of a plan into at most `maxBatches` batches of nearly equal size, so that the plan fits a
+ * turn limit.
+ */
+export function batchPlanSteps<Step>(steps: readonly Step[], maxBatches: number): Step[][] {
+  const calls = Math.min(Math.max(1, Math.trunc(maxBatches)), steps.length);
+  return Array.from({ length: calls }, (_, call) =>
+    steps.slice(Math.floor((call * steps.length) / calls), Math.floor(((call + 1) * steps.length) / calls)),
+  );
+}
+
+function createOraclePlanStep({ question, text }: Gsm8kStep): OraclePlanStep {
+  const expressions = [...text.matchAll(CALCULATOR_ANNOTATION_PATTERN)].map(
+    ([, expression = ""]) => expression,
+  );
+  const last = expressions.at(-1);
+  const answer =
+    last === undefined
+      ? (findLastNumber(text) ?? text)
+      : formatNumberWithoutExponent(evaluateArithmetic(last));
+  return { question, expressions, answer };
+}
+
+/** Pattern of a calculator annotation in GSM8K, for example `<<16-3-4=9>>`. */
+const CALCULATOR_ANNOTATION_PATTERN = /<<([^<>=]+)=[^<>]*>>/g;

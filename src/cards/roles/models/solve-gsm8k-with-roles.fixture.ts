@@ -1,5 +1,5 @@
 import { type ErrorCard, type Gsm8kSample, type ResultCard, scoreAnswer } from "../../index.ts";
-import { createPlanner, type PlannerOptions } from "../planner/planner.ts";
+import { createPlanner, type PlannerOptions } from "../planner.ts";
 import type { RoleModel } from "../role-model.ts";
 import { createSolver } from "../solver.ts";
 import { type InMemoryTestRunLog, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";

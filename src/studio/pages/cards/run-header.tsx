@@ -3,8 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type RunReport, RUN_FINDING_KINDS } from "../../../cards/index.ts";
 import { AgentText } from "./agent-text.tsx";
 import { LabeledValue } from "../flow/labeled-value.tsx";
-import { type RunModel, describeRunState } from "./model/run-model.ts";
-import { summarizeSample } from "./model/sample-summary.ts";
+import { type RunModel, describeRunState, summarizeSample } from "./model/run-model.ts";
 import {
   formatCount,
   formatDuration,

@@ -1,8 +1,7 @@
 import { SharedTextDecoder } from "../../../observe/trace/index.ts";
 import { buildRunReport, decodeRecordLines, type RunReport } from "../../../cards/index.ts";
 import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
-import { type PageSample, RunModel } from "./model/run-model.ts";
-import { type CardFilter, matchesSample } from "./model/sample-summary.ts";
+import { type PageSample, RunModel, type CardFilter, matchesSample } from "./model/run-model.ts";
 
 /** A filter that matches everything. */
 export const EMPTY_FILTER: CardFilter = { text: "", outcome: "" };

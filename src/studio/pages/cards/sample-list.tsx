@@ -2,13 +2,14 @@ import type { RefObject, VNode } from "preact";
 import { toSingleLine, type RunReport } from "../../../cards/index.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { AgentText } from "./agent-text.tsx";
-import { getSampleName, type PageSample } from "./model/run-model.ts";
 import {
+  getSampleName,
+  type PageSample,
   type SampleSummary,
   summarizeSample,
   type CardFilter,
   OUTCOME_LABELS,
-} from "./model/sample-summary.ts";
+} from "./model/run-model.ts";
 import { formatDuration, formatSampleId, formatTokenTotal } from "./text-format.ts";
 import { EMPTY_FILTER } from "./run-view.ts";
 

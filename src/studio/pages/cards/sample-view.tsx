@@ -5,8 +5,13 @@ import { LabeledValue } from "../flow/labeled-value.tsx";
 import { SequenceDiagram } from "../flow/sequence-diagram.tsx";
 import { AgentText } from "./agent-text.tsx";
 import { buildCardSequence, formatCardKey } from "./model/card-drawings.ts";
-import { getSampleName, type PageCard, type PageSample, type RunModel } from "./model/run-model.ts";
-import { summarizeSample } from "./model/sample-summary.ts";
+import {
+  getSampleName,
+  type PageCard,
+  type PageSample,
+  type RunModel,
+  summarizeSample,
+} from "./model/run-model.ts";
 import { formatCount, formatDuration, formatSampleId, formatTokenTotal } from "./text-format.ts";
 
 interface SampleViewProps {

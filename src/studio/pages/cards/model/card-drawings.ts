@@ -1,8 +1,7 @@
 import { getCardTypeClass, toSingleLine } from "../../../../cards/index.ts";
 import type { SequenceActivation, SequenceMessage } from "../../flow/sequence-layout.ts";
 import { formatCount, formatDuration } from "../text-format.ts";
-import type { PageCard } from "./run-model.ts";
-import { countCardTokens, findCardStatusOrErrorType, listRolesInCards } from "./sample-summary.ts";
+import { type PageCard, countCardTokens, findCardStatusOrErrorType, listRolesInCards } from "./run-model.ts";
 
 /**
  * Drawings of the message cards of one problem. The key of a card in each drawing is its number within the

@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { getGsm8kSlice } from "../datasets/index.ts";
-import { scoreAnswer } from "../scoring/index.ts";
+import { getGsm8kSlice } from "../../datasets/index.ts";
+import { scoreAnswer } from "../../scoring/index.ts";
 import {
   batchPlanSteps,
   evaluateArithmetic,
   getLastOraclePlanStepAnswer,
   createOraclePlan,
   formatNumberWithoutExponent,
-} from "./index.ts";
+} from "./oracle-model.ts";
 
 const OPERATORS = [
   { sign: "+", apply: (a: number, b: number): number => a + b },

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { MessageCard } from "../../index.ts";
+import type { MessageCard } from "../index.ts";
 import {
   type DelegateStub,
   type FakeTaskContextOptions,
   createFakeTaskContext,
   runRoleInFakeTaskContext,
-} from "../fake-task-context.fixture.ts";
-import { createTaskContextFromDocuments } from "../context-documents.ts";
-import type { PlannerModelInput } from "../role-model.ts";
-import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
-import type { DelegationRequest } from "../role.ts";
+} from "./fake-task-context.fixture.ts";
+import { createTaskContextFromDocuments } from "./context-documents.ts";
+import type { PlannerModelInput } from "./role-model.ts";
+import { createScriptedModel, type ScriptedModelReply } from "./models/scripted-model.ts";
+import type { DelegationRequest } from "./role.ts";
 import { createPlanner, type PlannerOptions } from "./planner.ts";
 
 const formatCallSolver = (subtask: string, ...documents: string[]): string =>
