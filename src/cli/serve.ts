@@ -172,7 +172,6 @@ async function runServe(
     const loaded = await loadAgentsToServe(agents, options, adk);
     return {
       agents: loaded.agents,
-      previousAgentIds: loaded.previousAgentIds,
       renderBannerFooter: (served, header) =>
         renderSkippedFiles(loaded.skipped) +
         // A worker accepts no requests.
@@ -188,12 +187,11 @@ async function loadAgentsToServe(
 ): Promise<LoadedAgents> {
   if (exec === undefined) {
     const { isConfigAgentPathList: isPathList } = await import("./serve/apply-config-file.ts");
-    if (!isPathList(agents)) return { agents: agents, previousAgentIds: {}, skipped: [] };
+    if (!isPathList(agents)) return { agents, skipped: [] };
     const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
     return loadAgentFiles(agents, adk);
   }
   const { command } = await import("../agents/adapters/index.ts");
-  const { toUrlSafeAgentId } = await import("./serve/find-agent-files.ts");
   const missing = passEnv.find((variable) => process.env[variable] === undefined);
   if (missing !== undefined)
     throw createUsageError(
@@ -202,8 +200,7 @@ async function loadAgentsToServe(
     );
   const agent = command(exec, { ...(shell ? { shell } : {}), ...(name ? { name } : {}), passEnv });
   const { name: agentName } = await agent.describe();
-  const id = deriveAgentId(agentName);
-  return { agents: { [id]: agent }, previousAgentIds: { [toUrlSafeAgentId(agentName)]: id }, skipped: [] };
+  return { agents: { [deriveAgentId(agentName)]: agent }, skipped: [] };
 }
 
 /** Lists the skipped agent files, with the reason for each file. */

@@ -12,8 +12,6 @@ export { toActionsMetadata, toSessionKeyMetadata } from "./adk-event-metadata.ts
 export type { GenaiContent } from "./adk-structural-types.ts";
 export {
   AiSdkLlm,
-  redirectModelLogs,
-  type RoleModelRequest,
   type Script,
   type ScriptFunctionInput,
   ScriptedLlm,

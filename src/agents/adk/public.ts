@@ -16,4 +16,4 @@ export { MemoryArtifactService, type MemoryArtifactOptions } from "./artifacts/m
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
 export { PostgresSessionService } from "./sessions/postgres-session-service.ts";
 export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
-export { createModel, type ModelOptions, toRoleModel, type RoleModelOptions } from "./models/index.ts";
+export { createModel, type ModelOptions } from "./models/index.ts";

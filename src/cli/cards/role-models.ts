@@ -1,9 +1,4 @@
-import {
-  type AnswerSourceKind,
-  type DatasetSample,
-  ANSWER_SCORERS,
-  type AnswerScorer,
-} from "../../cards/index.ts";
+import { ANSWER_SCORERS, type AnswerScorer, type DatasetSample } from "../../cards/index.ts";
 import {
   openCassetteFile,
   createJudgeScorer,
@@ -11,6 +6,7 @@ import {
   type ScorableAnswer,
 } from "../../cards/experiments/index.ts";
 import {
+  createAiSdkModel,
   createCassetteModel,
   type FaultOptions,
   withFaults,
@@ -37,8 +33,7 @@ export interface RoleModelCreationOptions {
 }
 
 /**
- * Creates the model for a role from a model name: a built-in deterministic model, or a model that ADK
- * supports.
+ * Creates the model for a role from a model name: a built-in deterministic model, or a model of the AI SDK.
  */
 export async function createRoleModel(name: string, source: RoleModelCreationOptions): Promise<RoleModel> {
   const { cassette, replay, faults } = source;
@@ -59,9 +54,8 @@ async function createRoleModelWithoutCassette(
     if (known.length === 0) throw createUsageError("The oracle supports only GSM8K.", "Use a real model.");
     return createOracleModel(known);
   }
-  const evidence = name.startsWith("scripted:") ? "simulated" : "live-model";
   // Replaying a cassette requires neither the model's package nor an API key.
-  if (replay) return createPlaceholderModelForReplay(name, evidence);
+  if (replay) return createPlaceholderModelForReplay(name);
   const [, ownName, ownUrl] = /^([^@]+)@(https?:\/\/.+)$/.exec(name) ?? [];
   // The API key belongs to the server of --base-url.
   if (ownName !== undefined && ownUrl !== undefined) {
@@ -70,23 +64,22 @@ async function createRoleModelWithoutCassette(
     const isAmbiguous = names.some((other) => other !== name && other.replace(/@https?:.*/, "") === ownName);
     return isAmbiguous ? { ...model, id: name } : model;
   }
-  if (server && evidence === "live-model")
-    return createOpenAiCompatibleModel({ ...server, model: name.replace(/^openai:/, "") });
-  const { redirectModelLogs, createModel, toRoleModel } = await import("../../agents/adk/models/index.ts");
-  redirectModelLogs((warning) => process.emitWarning(warning));
+  if (server) return createOpenAiCompatibleModel({ ...server, model: name.replace(/^openai:/, "") });
+  const { redirectModelWarnings, loadLanguageModel } = await import("../../agents/adk/models/index.ts");
+  redirectModelWarnings((warning) => process.emitWarning(warning));
   try {
-    return toRoleModel(createModel(name), { id: name, evidenceKind: evidence });
+    return createAiSdkModel(loadLanguageModel(name), { id: name });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw createUsageError(why, "Run colloquy cards run --help for the values of --model.", cause);
   }
 }
 
-function createPlaceholderModelForReplay(id: string, evidence: AnswerSourceKind): RoleModel {
+function createPlaceholderModelForReplay(id: string): RoleModel {
   const fail = (): never => {
     throw createUsageError(`--replay requires the cassette with the answers of ${id}.`, "--cassette <file>");
   };
-  return { id, evidenceKind: evidence, complete: () => Promise.resolve(fail()) };
+  return { id, evidenceKind: "live-model", complete: () => Promise.resolve(fail()) };
 }
 
 const SCORER_FORMS = `Use ${ANSWER_SCORERS.join(", ")}, a file such as ./score.ts, or judge:MODEL.`;

@@ -187,22 +187,11 @@ describe("colloquy cards run", () => {
 
   it("records a model's answers on a cassette, and replays them without the model", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
-    const words = [
-      "cards",
-      "run",
-      "--model",
-      "oracle",
-      "-n",
-      "2",
-      "--method",
-      "cot",
-      "--model",
-      "scripted:echo",
-      "--out",
-      cwd,
-    ];
+    const server = await startFakeModelServer(answerLikeAnyRole);
+    const words = ["cards", "run", "-n", "2", "--method", "cot", "--model", "llama", "--out", cwd];
     const tape = ["--cassette", join(cwd, "tape.jsonl")];
-    expect((await runCliInTestProcess([...words, ...tape, "--run-id", "first"])).code).toBe(0);
+    const recorded = [...words, ...tape, "--base-url", server.baseUrl, "--run-id", "first"];
+    expect((await runCliInTestProcess(recorded)).code).toBe(0);
     expect((await runCliInTestProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
     // Two problems run concurrently, so the order of their cards is random.
     const [first, second] = ["first", "second"].map((id) =>

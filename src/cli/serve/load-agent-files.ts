@@ -7,8 +7,6 @@ import { loadAgent } from "./load-agent.ts";
 /** The agents of files by id. */
 export interface LoadedAgents {
   readonly agents: Record<string, Agent>;
-  /** Current agent ids by the ids that an older version of Colloquy derived from the names of the files. */
-  readonly previousAgentIds: Record<string, string>;
   /** The skipped files with reasons. */
   readonly skipped: string[];
 }
@@ -16,7 +14,6 @@ export interface LoadedAgents {
 /** Loads agents from paths. */
 export async function loadAgentFiles(paths: readonly string[], adk: AdkAgentFactory): Promise<LoadedAgents> {
   const agents: Record<string, Agent> = {};
-  const previousAgentIds: Record<string, string> = {};
   const filesById = new Map<string, string>();
   const skipped: string[] = [];
   for (const candidate of await findAgentFiles(paths)) {
@@ -33,7 +30,6 @@ export async function loadAgentFiles(paths: readonly string[], adk: AdkAgentFact
       }
       filesById.set(id, candidate.file);
       agents[id] = agent;
-      previousAgentIds[candidate.fileId] ??= id;
     }
   }
   if (Object.keys(agents).length === 0) {
@@ -45,5 +41,5 @@ export async function loadAgentFiles(paths: readonly string[], adk: AdkAgentFact
         : "Correct the error in the file.",
     );
   }
-  return { agents, previousAgentIds, skipped };
+  return { agents, skipped };
 }

@@ -71,8 +71,6 @@ export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
 export interface AgentsToServe {
   /** Agents by name. The first agent is the default agent. */
   agents: Record<string, Agent>;
-  /** Current agent ids by the ids of an older version of Colloquy. Default: none. */
-  previousAgentIds?: Record<string, string>;
   /** Text line at the top of the banner. */
   headline?: string;
   /** Renders the banner text below the list of agents. */
@@ -132,7 +130,6 @@ export async function serveUntilStopped(
       plan.createLog && getLogFormat(context, options) === "pretty" ? plan.createLog(observer) : observer,
     ...mounted?.serverOptions,
     ...plan.serverOptions,
-    ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...omitUndefined({ role: options.role, tickToken: options.tickToken, publicUrl: options.publicUrl }),
     ...(options.corsOrigin === undefined ? {} : { cors: { origins: toCorsOrigins(options.corsOrigin) } }),

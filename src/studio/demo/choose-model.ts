@@ -18,8 +18,8 @@ interface ChosenModel {
   llm: BaseLlm;
   /** Text that tells users which model the demo uses. */
   description: string;
-  /** Whether the model is a language model and not a script. */
-  isReal: boolean;
+  /** Name of the language model. Absent for a script. */
+  name?: string;
 }
 
 /**
@@ -28,7 +28,7 @@ interface ChosenModel {
  */
 export function chooseModel(name: string | undefined, env: Record<string, string | undefined>): ChosenModel {
   if (name !== undefined)
-    return { llm: createModel(name), description: name, isReal: !name.startsWith("scripted:") };
+    return { llm: createModel(name), description: name, ...(name.startsWith("scripted:") ? {} : { name }) };
   const key = Object.keys(MODELS_BY_KEY_VARIABLE).find((variable) => env[variable]);
   const modelName = key && MODELS_BY_KEY_VARIABLE[key];
   if (!modelName) {
@@ -38,7 +38,7 @@ export function chooseModel(name: string | undefined, env: Record<string, string
     );
   }
   try {
-    return { llm: createModel(modelName), description: `${modelName} (${key} is set)`, isReal: true };
+    return { llm: createModel(modelName), description: `${modelName} (${key} is set)`, name: modelName };
   } catch (error) {
     return createScriptedFallbackModel(`${modelName} cannot be used: ${(error as Error).message}`);
   }
@@ -47,5 +47,5 @@ export function chooseModel(name: string | undefined, env: Record<string, string
 function createScriptedFallbackModel(reason: string): ChosenModel {
   // A delay that makes streaming visible.
   const llm = new ScriptedLlm(assistantModelScript, { delayMs: 30 });
-  return { llm, description: `scripted, because ${reason}`, isReal: false };
+  return { llm, description: `scripted, because ${reason}` };
 }

@@ -38,9 +38,9 @@ export async function createDemo(
     import("./tutor.ts"),
     import("./writer.ts"),
   ]);
-  const { llm, description: modelDescription, isReal } = chooseModel(model, env);
+  const { llm, description: modelDescription, name } = chooseModel(model, env);
   const assistant = await toAgent(await createAssistant(llm));
-  const { agent: tutor, ...rest } = await createTutor(isReal ? llm : undefined, record);
+  const { agent: tutor, ...rest } = await createTutor(name, record);
   const agents = {
     assistant: withExamples(assistant, [
       "What is 12.5% of 80, and 10 km in miles?",

@@ -1,8 +1,8 @@
-import type { BaseLlm } from "@google/adk";
-import { toRoleModel } from "../../agents/adk/models/index.ts";
+import { loadLanguageModel } from "../../agents/adk/models/index.ts";
 import { generateFlowDiagram, getGsm8kSlice } from "../../cards/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import {
+  createAiSdkModel,
   createControllerAgent,
   createController,
   createPlanner,
@@ -35,12 +35,15 @@ interface TutorWithSampleProblem {
  * solutions of 20 GSM8K problems.
  */
 export async function createTutor(
-  llm: BaseLlm | undefined,
+  modelName: string | undefined,
   record: TutorRecord,
 ): Promise<TutorWithSampleProblem> {
   const [janet] = getGsm8kSlice();
   const sampleProblem = janet?.question ?? "";
-  const model = llm ? toRoleModel(llm) : createOracleModel(getGsm8kSlice());
+  const model =
+    modelName === undefined
+      ? createOracleModel(getGsm8kSlice())
+      : createAiSdkModel(loadLanguageModel(modelName), { id: modelName });
   const roles = { planner: { role: createPlanner(), model }, solver: { role: createSolver(), model } };
   const recordOptions = record === undefined ? {} : { record };
   const served = await serveRoles({
@@ -61,7 +64,7 @@ export async function createTutor(
     name: "tutor",
     description: "Solves a word problem with a planner and a solver that exchange message cards",
   });
-  if (llm) return { agent, roleUrls, sampleProblem, flowDiagram: undefined, close };
+  if (modelName !== undefined) return { agent, roleUrls, sampleProblem, flowDiagram: undefined, close };
   const { cards } = await controller.solve({ task: sampleProblem, dataset: "gsm8k", relay: "full" });
   return { agent, roleUrls, sampleProblem, flowDiagram: generateFlowDiagram(cards), close };
 }

@@ -1,7 +1,6 @@
 /** Models for ADK agents: a scripted model for tests and demos, and any AI SDK model. */
 export { AiSdkLlm } from "./ai-sdk-llm.ts";
-export { redirectModelLogs } from "./redirect-model-logs.ts";
-export { type ModelOptions, createModel } from "./create-model.ts";
+export { createModel } from "./create-model.ts";
 export type {
   Script,
   ScriptFunctionInput,
@@ -10,9 +9,4 @@ export type {
   ScriptedStep,
 } from "./scripted-llm.ts";
 export { ScriptedLlm } from "./scripted-llm.ts";
-export {
-  type LlmRoleModel,
-  toRoleModel,
-  type RoleModelRequest,
-  type RoleModelOptions,
-} from "./role-model.ts";
+export { loadLanguageModel, type ModelOptions, redirectModelWarnings } from "./load-language-model.ts";

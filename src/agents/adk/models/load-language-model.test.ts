@@ -1,28 +1,31 @@
-import { getLogger, LogLevel } from "@google/adk";
 import { MockLanguageModelV4 } from "ai/test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { AiSdkLlm, redirectModelLogs, toRoleModel } from "./index.ts";
+import { AiSdkLlm, loadLanguageModel, redirectModelWarnings } from "./index.ts";
 
 afterEach(() => {
   globalThis.AI_SDK_LOG_WARNINGS = undefined;
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
 });
 
-describe("redirectModelLogs", () => {
-  it("forwards each ADK warning once, and no request logs", () => {
-    const logged: string[] = [];
-    redirectModelLogs((warning) => logged.push(warning));
-    getLogger().info("Sending out request");
-    getLogger().warn("no key", "here");
-    getLogger().warn("no key", "here");
-    getLogger().error(new Error("lost"));
-    getLogger().log(LogLevel.DEBUG, "so");
-    expect(logged).toEqual(["no key here", "Error: lost"]);
+describe("loadLanguageModel", () => {
+  it("loads a model with the key of its provider", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "k");
+    expect(await loadLanguageModel("openai:gpt-5")()).toMatchObject({ modelId: "gpt-5" });
+    vi.stubEnv("OPENAI_API_KEY", "");
+    expect(() => loadLanguageModel("openai:gpt-5")).toThrow(/Set OPENAI_API_KEY/);
   });
 
+  it("loads Gemini from the provider package of the AI SDK", () => {
+    vi.stubEnv("GEMINI_API_KEY", "k");
+    expect(() => loadLanguageModel("gemini:gemini-2.5-flash")).toThrow("npm install ai @ai-sdk/google");
+  });
+});
+
+describe("redirectModelWarnings", () => {
   it("forwards each AI SDK warning once", async () => {
     const logged: string[] = [];
-    redirectModelLogs((warning) => logged.push(warning));
+    redirectModelWarnings((warning) => logged.push(warning));
     const emitted = vi.spyOn(process, "emitWarning");
     const mock = new MockLanguageModelV4({
       provider: "p",
@@ -38,11 +41,12 @@ describe("redirectModelLogs", () => {
         ],
       },
     });
-    const asked = {
-      messages: [{ role: "user", text: "1 + 1?" }],
-      signal: new AbortController().signal,
-    } as const;
-    for (let call = 0; call < 3; call++) await toRoleModel(new AiSdkLlm(mock)).complete(asked);
+    const request = {
+      contents: [{ role: "user", parts: [{ text: "1 + 1?" }] }],
+      liveConnectConfig: {},
+      toolsDict: {},
+    };
+    for (let call = 0; call < 3; call++) await new AiSdkLlm(mock).generateContentAsync(request).next();
     expect(logged).toEqual([
       "p m: seed is not supported",
       "p m: temperature is not supported, it reasons",
