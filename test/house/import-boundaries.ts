@@ -237,7 +237,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     allowsNode: true,
   },
   // The HTTP API of the console, as types and constants.
-  "studio/console-api": { parts: { protocol: "whole", "observe/trace": "types" } },
+  "studio/console-api": { parts: { protocol: "whole", "observe/trace": "whole" } },
   // A browser app. Node.js code imports its bundles.
   "studio/pages": {
     parts: {

@@ -1,6 +1,12 @@
-import type { TokenUsage } from "../../observe/trace/index.ts";
-import type { AgentSkill, JsonObject, JsonValue, TaskState } from "../../protocol/index.ts";
+import type { AgentSkill, JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { ConsoleTaskSummary } from "./task-summary.ts";
 
+export {
+  type ConsoleTaskQuery,
+  type ConsoleTaskSummary,
+  matchesTaskQuery,
+  summarizeObservedTask,
+} from "./task-summary.ts";
 export { createTestTurn, type ObservedTestTurn } from "./create-test-turn.ts";
 
 /**
@@ -211,46 +217,6 @@ export interface ConsoleCardObservation {
   /** For example `3 streams with 14 events`. */
   readonly observation: string;
   readonly isConsistent: boolean;
-}
-
-/** Query parameters of `GET tasks`. Times are in ISO 8601 format. */
-export interface ConsoleTaskQuery {
-  /** Id of an agent. Default: all agents. */
-  readonly agent?: string;
-  /** A2A 1.0 state, for example `TASK_STATE_WORKING`. */
-  readonly state?: TaskState;
-  readonly context?: string;
-  /** Words that the messages or artifacts contain. Agents that are not searchable find nothing. */
-  readonly text?: string;
-  /** Earliest time of the status, inclusive. */
-  readonly from?: string;
-  /** Latest time of the status, inclusive. */
-  readonly to?: string;
-  readonly pageToken?: string;
-  /** Default: 50. Maximum: 200. */
-  readonly pageSize?: number;
-}
-
-/** A row of the task list, newest status first. */
-export interface ConsoleTaskSummary {
-  /** Id of the agent. */
-  readonly agent: string;
-  readonly id: string;
-  readonly contextId: string;
-  readonly state: TaskState;
-  /** Time of the status. */
-  readonly updatedAt: string;
-  readonly createdAt?: string;
-  /** Number of events in the log of the task, if known. */
-  readonly events?: number;
-  /** Tokens and prices of the model calls that the console observed. Missing if it observed none. */
-  readonly usage?: TokenUsage;
-  /** Beginning of a message of the task, at most 200 characters. Unsafe text from strangers. */
-  readonly preview: string;
-  /** The task that started this task, if the console observed it. */
-  readonly parent?: { readonly agent?: string; readonly id: string };
-  /** Caller that owns the task, as `tenant/principal` or `principal`. Only for operators. */
-  readonly caller?: string;
 }
 
 /** `GET tasks`. */

@@ -7,6 +7,7 @@ import { useCopyHotkeys } from "../parts/copy-text.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { formatClock } from "../parts/time-format.ts";
 import { usePageState } from "../app/page-state.ts";
+import { TaskLink } from "../parts/identifier.tsx";
 import { ModelCallView } from "../task/model-call-view.tsx";
 import { describeLine } from "../task/describe-line.ts";
 import { chooseMarkTone, describeMark } from "../task/describe-mark.ts";
@@ -29,6 +30,7 @@ interface FlowInspectorProps {
 export function FlowInspector({ flow, selectedKey, onClose }: FlowInspectorProps): VNode {
   const selection = useMemo(() => findFlowSelection(flow, selectedKey), [flow, selectedKey]);
   const { title, task, entries } = selection;
+  const { findAgent } = usePageState();
   const lines = entries.map(({ line }) => line);
   useCopyHotkeys(task && { name: "the task id", text: () => task.id }, {
     name: "the lines as JSON",
@@ -44,7 +46,14 @@ export function FlowInspector({ flow, selectedKey, onClose }: FlowInspectorProps
           ✕
         </button>
       </header>
-      {task && <TaskLink task={task} />}
+      {task && (
+        <p>
+          <TaskLink agent={task.agent} id={task.id} text="Open the task" />{" "}
+          <a href={formatRoute("compare", [], { a: task.id, agent: findAgent(task.agent ?? "")?.id })}>
+            Compare
+          </a>
+        </p>
+      )}
       {entries.slice(0, MAX_LINES).map((entry) => (
         <LineDetails
           key={`${entry.line.writer} ${entry.line.seq}`}
@@ -60,17 +69,6 @@ export function FlowInspector({ flow, selectedKey, onClose }: FlowInspectorProps
       )}
       {entries.length === 0 && <p class="hint">The record contains no lines of this selection.</p>}
     </section>
-  );
-}
-
-function TaskLink({ task }: { readonly task: TrafficTask }): VNode {
-  const { agents } = usePageState();
-  const agent = agents.value.find(({ name }) => name === task.agent)?.id ?? task.agent ?? "unknown";
-  return (
-    <p>
-      <a href={formatRoute("task", [agent, task.id])}>Open the task</a>{" "}
-      <a href={formatRoute("compare", [], { a: task.id, agent })}>Compare</a>
-    </p>
   );
 }
 

@@ -3,11 +3,10 @@ import type {
   ConsoleCardReport,
   ConsoleTaskList,
   ConsoleTaskQuery,
-  ConsoleTaskSummary,
 } from "../../console-api/index.ts";
-import type { AgentCard, Task, TaskState } from "../../../protocol/index.ts";
+import { matchesTaskQuery, summarizeObservedTask } from "../../console-api/index.ts";
+import type { AgentCard, Task } from "../../../protocol/index.ts";
 import {
-  getTaskPeriod,
   listTaskFamily,
   type TimelineEntry,
   type TrafficAgent,
@@ -76,14 +75,16 @@ export class LineMemory {
   }
 
   listTasks(query: ConsoleTaskQuery): ConsoleTaskList {
-    const { pageSize = PAGE_SIZE, pageToken = "0" } = query;
+    const { pageSize = PAGE_SIZE, pageToken = "0", text = "" } = query;
     const found = [...this.#model.tasks.values()]
-      .filter((task) => matchesQuery(task, query))
-      .toSorted((a, b) => b.lastMs - a.lastMs);
+      .filter((task) => text === "" || containsText(task, text.toLowerCase()))
+      .map((task) => summarizeObservedTask(task, task.agent ?? UNKNOWN_AGENT_ID, this.#model))
+      .filter((task) => matchesTaskQuery(task, query))
+      .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
     const start = Number(pageToken);
     const end = start + pageSize;
     return {
-      tasks: found.slice(start, end).map((task) => summarizeTask(task, this.#model)),
+      tasks: found.slice(start, end),
       ...(end < found.length ? { nextPageToken: String(end) } : {}),
       isTextSearchable: true,
       problems: [],
@@ -95,41 +96,8 @@ function isNoEvent({ line: { kind } }: TimelineEntry): boolean {
   return kind !== "event" && kind !== "frame";
 }
 
-function matchesQuery(
-  task: TrafficTask,
-  { agent, state, context, from, to, text }: ConsoleTaskQuery,
-): boolean {
-  return (
-    (agent === undefined || agent === (task.agent ?? UNKNOWN_AGENT_ID)) &&
-    (state === undefined || state === task.state) &&
-    (context === undefined || context === task.contextId) &&
-    (from === undefined || task.lastMs >= Date.parse(from)) &&
-    (to === undefined || task.lastMs <= Date.parse(to)) &&
-    (text === undefined || text === "" || containsText(task, text.toLowerCase()))
-  );
-}
-
 function containsText({ entries }: TrafficTask, text: string): boolean {
   return entries.some(({ line }) => describeLine(line).text.toLowerCase().includes(text));
-}
-
-function summarizeTask(task: TrafficTask, model: TrafficModel): ConsoleTaskSummary {
-  const parent = model.tasks.get(model.findParentTaskKey(task.key) ?? "");
-  const last = task.entries.findLast(({ line }) => line.kind === "event" || line.kind === "frame");
-  const { startMs, endMs } = getTaskPeriod(task);
-  const { highest } = task.loggedNumbers;
-  return {
-    agent: task.agent ?? UNKNOWN_AGENT_ID,
-    id: task.id,
-    contextId: task.contextId ?? "",
-    state: (task.state as TaskState | undefined) ?? "TASK_STATE_UNSPECIFIED",
-    createdAt: new Date(startMs).toISOString(),
-    updatedAt: new Date(endMs).toISOString(),
-    ...(highest > 0 && { events: highest }),
-    ...(task.usage.calls > 0 && { usage: task.usage }),
-    ...(parent && { parent: { id: parent.id, ...(parent.agent !== undefined && { agent: parent.agent }) } }),
-    preview: last === undefined ? "" : describeLine(last.line).text,
-  };
 }
 
 function toRecordedAgent({ name, url, card: json }: TrafficAgent): ConsoleAgent {
