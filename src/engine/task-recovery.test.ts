@@ -316,22 +316,28 @@ describe("the recovery of tasks", () => {
     expect(errors).toMatchObject([{ message }]);
   });
 
-  it("ends with its engine, and leaves its tasks to the next one [E9, E15]", async () => {
-    const { engine, store, clock, taskId } = await createInterruptedFixture("restart");
-    const closed = engine.close(1000);
-    await advanceInSteps(clock, 5000);
-    await closed;
-    store.isDown = false;
-    await advanceInSteps(clock, 10_000);
-    expect(await store.listUnfinished()).toMatchObject([{ taskId }]);
-    expect(clock.pendingTimerCount).toBe(0);
-    const { engine: next, agent } = createEngineFixture({
-      store,
-      agent: new ScriptedAgent({ afterRestart: "restart" }),
-    });
-    await next.open();
-    expect((await agent.waitForRun(0)).run.taskId).toBe(taskId);
-  });
+  it.each([
+    ["obeys the signal", endOnAbort],
+    ["ignores the signal for the grace period", () => {}],
+  ] satisfies [string, (run: ScriptedRun) => void][])(
+    "ends with its engine, and leaves the task of an agent that %s to the next one [E9, E15]",
+    async (_name, prepareRun) => {
+      const { engine, store, clock, taskId } = await createInterruptedFixture("restart", prepareRun);
+      const closed = engine.close(1000);
+      await advanceInSteps(clock, 5000);
+      await closed;
+      store.isDown = false;
+      await advanceInSteps(clock, 10_000);
+      expect(await store.listUnfinished()).toMatchObject([{ taskId }]);
+      expect(clock.pendingTimerCount).toBe(0);
+      const { engine: next, agent } = createEngineFixture({
+        store,
+        agent: new ScriptedAgent({ afterRestart: "restart" }),
+      });
+      await next.open();
+      expect((await agent.waitForRun(0)).run.taskId).toBe(taskId);
+    },
+  );
 
   it("fails a restartable task whose message the log has lost [E17]", async () => {
     const store = new MemoryStore();

@@ -148,17 +148,14 @@ export class TaskRecovery {
   /** Releases the leases of abandoned turns, so that every node can claim their tasks. */
   releaseAbandonedLeases(): Promise<void> {
     // Two loops over the list would remove leases that neither has released.
-    this.#currentRelease ??= this.#releaseLeases().finally(() => {
-      this.#currentRelease = undefined;
-    });
-    return this.#currentRelease;
+    return (this.#currentRelease ??= this.#releaseLeases());
   }
 
   /** Tries each release, so that no task waits for another one. Keeps the failed ones for the next call. */
   async #releaseLeases(): Promise<void> {
     const failed: LeaseToRelease[] = [];
     let failure: unknown;
-    while (this.#leasesToRelease.length > 0) {
+    do {
       const releases = this.#leasesToRelease.splice(0, MAX_TASKS_PER_CLAIM).map((entry) =>
         this.#release(entry).catch((error: unknown) => {
           failed.push(entry);
@@ -166,7 +163,8 @@ export class TaskRecovery {
         }),
       );
       await Promise.all(releases);
-    }
+    } while (this.#leasesToRelease.length > 0);
+    this.#currentRelease = undefined;
     this.#leasesToRelease.push(...failed);
     if (failed.length > 0) throw failure;
   }
@@ -187,8 +185,14 @@ export class TaskRecovery {
    * append that releases the lease of a turn whose node stops normally.
    */
   releaseLease(lease: TaskLease, handover?: LogAppend): void {
-    this.#leasesToRelease.push({ lease, handover });
+    this.#addRelease({ lease, handover });
     this.requestPass();
+  }
+
+  #addRelease(entry: LeaseToRelease): void {
+    this.#leasesToRelease.push(entry);
+    // An agent can stop, and a settlement can fail, after the engine has closed. Then no pass follows.
+    if (this.#state === "stopped") void this.releaseAbandonedLeases().catch(() => {});
   }
 
   /** Returns true if this node has claimed the task, and starts its turn after other suspect turns. */
@@ -355,7 +359,7 @@ export class TaskRecovery {
       await settleClaimedTask(task, this.#lostTaskIds.has(task.taskId), this.#context);
     } catch (error) {
       const waitsForRoom = A2AError.from(error).reason === "RESOURCE_EXHAUSTED";
-      this.#leasesToRelease.push({ lease: task, waitsForRoom });
+      this.#addRelease({ lease: task, waitsForRoom });
       if (!waitsForRoom) throw error;
       this.#areTurnsWaitingForRoom = true;
     }
