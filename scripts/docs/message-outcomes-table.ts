@@ -1,8 +1,7 @@
 import {
-  MESSAGE_ACTIONS,
-  MESSAGE_SITUATIONS,
-  type RunningTurnPolicy,
+  decideMessageOutcome,
   type MessageAction,
+  type MessageFacts,
   type MessageRefusal,
   type TaskTurnStatus,
 } from "../../src/engine/decide-message-outcome.ts";
@@ -12,7 +11,31 @@ const TURN_TEXTS: Record<TaskTurnStatus, string> = {
   running: "A turn is running",
   "awaiting-recovery": "A turn was lost, and the server has not recovered the task yet",
 };
-const POLICIES: readonly RunningTurnPolicy[] = ["deliver", "queue", "refuse", "interrupt"];
+const STATES = [
+  "COMPLETED",
+  "FAILED",
+  "CANCELED",
+  "REJECTED",
+  "INPUT_REQUIRED",
+  "AUTH_REQUIRED",
+  "SUBMITTED",
+  "WORKING",
+  "UNSPECIFIED",
+] as const;
+type AgentFacts = Omit<MessageFacts, "turnStatus" | "taskState">;
+const REFUSES: AgentFacts = {
+  canDeliver: false,
+  whileWorking: "refuse",
+  steering: undefined,
+  isInterruptible: false,
+};
+/** The agents and signals of the columns. */
+const COLUMNS: readonly AgentFacts[] = [
+  { ...REFUSES, canDeliver: true },
+  { ...REFUSES, whileWorking: "queue" },
+  REFUSES,
+  { ...REFUSES, steering: "interrupt", isInterruptible: true },
+];
 const OUTCOME_TEXTS: Record<MessageAction | MessageRefusal, string> = {
   start: "starts a turn",
   queue: "waits for its turn",
@@ -38,17 +61,23 @@ const ACTIONS: readonly MessageAction[] = ["start", "queue", "deliver", "interru
 
 /** Renders the outcome of a message to an existing task. Task states with the same outcome share a row. */
 export function renderMessageOutcomesTable(): string {
-  const rows = (Object.keys(MESSAGE_SITUATIONS) as TaskTurnStatus[]).flatMap((turnStatus) => {
-    const situations = Object.entries(MESSAGE_SITUATIONS[turnStatus]);
-    return [...Map.groupBy(situations, ([, situation]) => situation)].map(([situation, entries]) => {
-      const states = entries.map(([state]) => state.slice("TASK_STATE_".length)).join(", ");
-      const outcomes = POLICIES.map((policy) => OUTCOME_TEXTS[MESSAGE_ACTIONS[situation][policy]]);
-      return `| ${[TURN_TEXTS[turnStatus], states, ...outcomes].join(" | ")} |`;
-    });
+  const rows = (Object.keys(TURN_TEXTS) as TaskTurnStatus[]).flatMap((turnStatus) => {
+    const renderOutcomes = (state: (typeof STATES)[number]): string =>
+      COLUMNS.map((facts) => renderOutcome({ turnStatus, taskState: `TASK_STATE_${state}`, ...facts })).join(
+        " | ",
+      );
+    return [...Map.groupBy(STATES, renderOutcomes)].map(
+      ([outcomes, states]) => `| ${TURN_TEXTS[turnStatus]} | ${states.join(", ")} | ${outcomes} |`,
+    );
   });
   const head =
     "| Turn | Task state | The agent accepts the message | `queue` | `refuse` | The message interrupts |";
   return `${head}\n|---|---|---|---|---|---|\n${rows.join("\n")}`;
+}
+
+function renderOutcome(facts: MessageFacts): string {
+  const outcome = decideMessageOutcome(facts);
+  return OUTCOME_TEXTS[outcome.action === "refuse" ? outcome.refusal : outcome.action];
 }
 
 /** Renders the response to SendMessage for each outcome. */

@@ -17,7 +17,7 @@ import {
 } from "../protocol/index.ts";
 import { Deferred } from "../base/data-structures/index.ts";
 import type { TaskScope, Caller } from "./caller.ts";
-import { formatTimestamp } from "./clock.ts";
+import { formatTimestamp, waitAtMost } from "./clock.ts";
 import type { CommitWriter } from "./committer.ts";
 import { foldLogEvents, getEventStatus, measureEventSize, hasTurnStop } from "./log-events.ts";
 import {
@@ -383,10 +383,12 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
     return (this.#changes ??= new UncommittedChanges());
   }
 
-  /** Makes the committer take the pending changes without delay. */
-  #requestCommit(): void {
-    this.#getChanges().isUrgent = true;
+  /** Makes the committer take the pending changes without delay, also without an event. Resolves when they are durable. */
+  #requestCommit(): Promise<void> {
+    const changes = this.#getChanges();
+    changes.isUrgent = true;
     if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
+    return changes.requireCommit();
   }
 
   takePendingAppend(): LogAppend | undefined {
@@ -497,26 +499,20 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
   }
 
   /** Releases the lease once the agent has stopped, so that a recovered turn does not overlap with its agent. */
-  #releaseLeaseAfterAgentEnd(epoch?: number): Promise<void> {
-    return this.#callAfterAgentEnd(() =>
-      this.#context.releaseLease({ ...this.lease, epoch: epoch ?? this.#epoch }),
-    );
+  async #releaseLeaseAfterAgentEnd(epoch?: number): Promise<void> {
+    await this.#waitForAgentEnd();
+    this.#context.releaseLease({ ...this.lease, epoch: epoch ?? this.#epoch });
   }
 
-  /** Calls `callback` once the agent has stopped, or has ignored the signal to stop for `cancelGraceMs`. */
-  async #callAfterAgentEnd(callback: () => void): Promise<void> {
-    const { clock, cancelGraceMs } = this.#context;
-    const graceEnd = new Deferred();
-    const cancelTimer = clock.schedule(cancelGraceMs, () => graceEnd.resolve());
-    await Promise.race([this.#lastTurn?.agentEnd, graceEnd.promise]);
-    cancelTimer();
-    callback();
+  /** Resolves once the agent has stopped, or has ignored the signal to stop for `cancelGraceMs`. */
+  #waitForAgentEnd(): Promise<void> {
+    return waitAtMost(this.#lastTurn?.agentEnd, this.#context.cancelGraceMs, this.#context.clock);
   }
 
   /** Stops the agent of a task that other nodes have continued since. Resolves once the agent has stopped. */
   async abandonOutdated(): Promise<void> {
     this.onCommitFailed("conflict", true);
-    await this.#callAfterAgentEnd(() => {});
+    await this.#waitForAgentEnd();
   }
 
   // ── The running turn in the store ──────────────────────────────────────────────────────────────────────────────────
@@ -541,15 +537,12 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
   /** Persists the turn in a separate commit, because its start has no event. */
   commitTurnStart(turn: TurnRestartData): void {
     this.persistTurn(turn);
-    this.#getChanges().addTurnChange();
-    this.#requestCommit();
+    void this.#requestCommit();
   }
 
   /** Commits the end of a turn that ended without an event. Otherwise, the turn's last append commits the end. */
   #commitTurnEnd(): void {
-    if (this.#failure || this.#getRunningTurnChange() === undefined) return;
-    this.#getChanges().addTurnChange();
-    this.#requestCommit();
+    if (!this.#failure && this.#getRunningTurnChange() !== undefined) void this.#requestCommit();
   }
 
   /**
@@ -560,9 +553,7 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
   commitSteps(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     if (!(this.#getRunningTurnChange() ?? this.isRunningInStore)) return Promise.resolve();
-    const durable = this.#getChanges().awaitSteps();
-    this.#requestCommit();
-    return durable;
+    return this.#requestCommit();
   }
 
   /**
@@ -773,9 +764,8 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
     this.#queue.push({ data, turn });
     this.currentTurn?.onMessageQueued();
     if (this.#failure) return Promise.reject(this.#failure);
-    const durable = this.#getChanges().addQueuedTurn(data);
-    this.#requestCommit();
-    return durable;
+    this.#getChanges().addQueuedTurn(data);
+    return this.#requestCommit();
   }
 
   // ── The start of turns ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -1037,9 +1027,11 @@ export class ActiveTask implements CommitWriter, TaskFeed, TaskOfTurn, TaskWithP
    */
   #startNextTurnOrIdle(): void {
     if (this.hasPendingEvents) return;
-    if (this.currentTurn?.hasEnded) {
-      this.#completeTurn(this.currentTurn);
+    const ended = this.currentTurn?.hasEnded ? this.currentTurn : undefined;
+    if (ended) {
+      // The release of the lease must find no running turn.
       this.currentTurn = undefined;
+      this.#completeTurn(ended);
       this.notifyTurnChange();
     }
     if (this.currentTurn) return;

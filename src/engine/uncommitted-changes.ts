@@ -49,9 +49,10 @@ export class UncommittedChanges {
   #messages: UncommittedMessage[] | undefined;
   #queuedTurns: QueuedTurnData[] | undefined;
   #removedThrough: number | undefined;
-  #queueCommit: Deferred | undefined;
-  #stepCommit: Deferred | undefined;
-  #changesTurn = false;
+  /** Settles with the commit. */
+  #commit: Deferred | undefined;
+  /** True if the changes need a commit even without an event. */
+  #needsCommit = false;
 
   get eventCount(): number {
     return this.#events.length;
@@ -91,14 +92,12 @@ export class UncommittedChanges {
     return this.#events.map(create);
   }
 
-  /** False for a message without an event, for example of a queued turn. */
   get needsCommit(): boolean {
-    if (this.#events.length > 0) return true;
-    return this.#changesTurn || this.changesQueue || this.#stepCommit !== undefined;
+    return this.#needsCommit || this.#events.length > 0;
   }
 
   get changesQueue(): boolean {
-    return this.#queueCommit !== undefined || this.#removedThrough !== undefined;
+    return this.#queuedTurns !== undefined || this.#removedThrough !== undefined;
   }
 
   /** Adds the changes to an append. The store records the ids of the messages if `recordsMessages` is true. */
@@ -122,39 +121,33 @@ export class UncommittedChanges {
     (this.#messages ??= []).push(message);
   }
 
-  /** Adds a turn at the end of the queue. Resolves when the turn is durable. */
-  addQueuedTurn(queued: QueuedTurnData): Promise<void> {
+  /** Adds a turn at the end of the queue. */
+  addQueuedTurn(queued: QueuedTurnData): void {
     (this.#queuedTurns ??= []).push(queued);
-    return (this.#queueCommit ??= new Deferred()).promise;
   }
 
   /** Removes the turns up to `position` from the queue. */
   removeQueuedTurnsThrough(position: number): void {
     this.#removedThrough = position;
+    this.#needsCommit = true;
   }
 
-  /** Commits the start or the end of a turn, which has no event. */
-  addTurnChange(): void {
-    this.#changesTurn = true;
-  }
-
-  /** Resolves when the finished steps are durable. */
-  awaitSteps(): Promise<void> {
-    return (this.#stepCommit ??= new Deferred()).promise;
+  /** Makes a commit necessary even without an event. Resolves when the changes are durable. */
+  requireCommit(): Promise<void> {
+    this.#needsCommit = true;
+    return (this.#commit ??= new Deferred()).promise;
   }
 
   /** Called when the changes are durable. */
   resolve(): void {
     for (const { durableSeq, seq } of this.#messages ?? []) durableSeq.resolve(seq);
-    this.#queueCommit?.resolve();
-    this.#stepCommit?.resolve();
+    this.#commit?.resolve();
   }
 
   /** Called when the changes cannot be stored. */
   reject(error: unknown): void {
     this.#capacity?.resolve();
     for (const { durableSeq } of this.#messages ?? []) durableSeq.reject(error);
-    this.#queueCommit?.reject(error);
-    this.#stepCommit?.reject(error);
+    this.#commit?.reject(error);
   }
 }
