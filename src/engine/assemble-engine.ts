@@ -88,13 +88,11 @@ export interface EngineParts {
 /** Creates and connects the parts of an engine. */
 export function assembleEngine(options: EngineOptions, state: EngineState): EngineParts {
   const { agentId, store, committer, push, generateId = generateUuidV7, clock = systemClock } = options;
-  const { deduplicateMessages = true } = options;
   const limits = resolveEngineLimits(options.limits);
   const agent = new ReplaceableAgent(options.agent, limits.queuedTurns);
   const observer = withSafeListeners(options.observer ?? {});
   const otherNodes = options.nodeCooperation?.({ agentId, store }) ?? NO_OTHER_NODES;
   const { isStoreShared } = otherNodes;
-  const startsTurns = (): boolean => state.startsTurns;
   const taskContext = {
     agent,
     store,
@@ -106,7 +104,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     isShared: isStoreShared,
     otherNodes,
     mergeChunks: options.mergeChunks ?? true,
-    deduplicateMessages,
+    deduplicateMessages: options.deduplicateMessages ?? true,
     taskSizeLimit: limits.taskSize,
     cancelGraceMs: options.cancelGraceMs ?? 5000,
     turnWatch: new TurnWatch(clock, options),
@@ -114,7 +112,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) =>
       turnFactory.restoreQueuedTurn(scope, queued),
     releaseLease: (lease: TaskLease, handover?: LogAppend) => recovery.releaseLease(lease, handover),
-    startsTurns,
+    startsTurns: () => state.startsTurns,
     onRunStart: (): void => void state.startedRunCount++,
     createRun: (turn: Turn, startTask: Task) => new AgentRun(turn, startTask, runContext),
     followHandedOverTurn: (task: ActiveTask, turn: Turn): boolean => {
@@ -134,29 +132,20 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
   });
   const requestWaitLimit = new RequestWaitLimit(store.health, clock);
   const messageAcceptor = new MessageAcceptor({
-    agent,
-    store,
+    ...taskContext,
     tasks,
     turnFactory,
-    generateId,
     limits,
     requestWaitLimit,
-    deduplicateMessages,
-    otherNodes,
-    startsTurns,
     assertOpen: () => assertEngineOpen(state),
   });
   const recovery = new TaskRecovery({
-    agent,
+    ...taskContext,
     agentId,
-    store,
     tasks,
     turnAdmission,
     turnFactory,
     turnAttempts: limits.turnAttempts,
-    clock,
-    observer,
-    startsTurns,
     // The last commits of a stopped node can have ended tasks whose webhooks no node delivers to.
     onNodesLost: () => void (isStoreShared && push?.outbox.searchAllWebhooks()),
   });

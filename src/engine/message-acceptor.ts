@@ -1,10 +1,9 @@
 import { A2AError, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred, SlotReuseMap } from "../base/data-structures/index.ts";
 import { getCallerKey } from "./caller.ts";
-import { type ReplaceableAgent, toStoredMessage } from "./replaceable-agent.ts";
+import { toStoredMessage } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
 import { measureRequestSize } from "./log-events.ts";
-import type { IdGenerator } from "./id-generator.ts";
 import { createLimitError, type EngineLimits } from "./engine-limits.ts";
 import {
   createDuplicateMessageIdError,
@@ -14,28 +13,25 @@ import {
 } from "./task-errors.ts";
 import type { Acceptance, OtherNodes } from "./other-nodes.ts";
 import type { InboundMessage, MessageAcceptResult, TurnProgress } from "./task-feed.ts";
-import type { ActiveTask } from "./active-task.ts";
+import type { ActiveTask, ActiveTaskDependencies } from "./active-task.ts";
 import type { TaskRegistry } from "./task-registry.ts";
 import { findUserMessageInEvent, findUserMessageInHistory, isSameMessage } from "./repeated-messages.ts";
 import { type RequestWaitLimit, assertStoreAcceptsNewWork } from "./store-health.ts";
-import type { StoredMessage, TaskStore } from "./task-store.ts";
+import type { StoredMessage } from "./task-store.ts";
 import type { TurnFactory } from "./turn-factory.ts";
 import { toTasklessReply } from "./to-task-event.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
 import type { AgentEvent } from "./agent.ts";
 
-interface MessageAcceptorDependencies {
-  readonly agent: ReplaceableAgent;
-  readonly store: TaskStore;
+interface MessageAcceptorDependencies extends Pick<
+  ActiveTaskDependencies,
+  "agent" | "store" | "generateId" | "deduplicateMessages" | "startsTurns"
+> {
   readonly tasks: TaskRegistry;
   readonly turnFactory: TurnFactory;
-  readonly generateId: IdGenerator;
   readonly limits: EngineLimits;
   readonly requestWaitLimit: RequestWaitLimit;
-  readonly deduplicateMessages: boolean;
   readonly otherNodes: OtherNodes;
-  /** Returns false if this node commits new turns for other nodes, and starts no agents. */
-  readonly startsTurns: () => boolean;
   /** Throws an error once the engine is closing. */
   readonly assertOpen: () => void;
 }

@@ -2,12 +2,10 @@ import { A2AError, copyTask, fold, isEventRefusal, type Message, type Task } fro
 import type { TaskScope } from "./caller.ts";
 import { findUserMessageInEvent } from "./repeated-messages.ts";
 import type { TurnAdmission, TurnFactory } from "./turn-factory.ts";
-import type { Observer } from "./observer.ts";
 import { countFailedAttempts, type TurnRestartData } from "./turn-restart-data.ts";
 import { readLog } from "./log-events.ts";
-import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { createServerClosingError } from "./task-errors.ts";
-import type { ActiveTask } from "./active-task.ts";
+import type { ActiveTask, ActiveTaskDependencies } from "./active-task.ts";
 import type { TaskRegistry } from "./task-registry.ts";
 import type { TaskCancellation } from "./task-feed.ts";
 import type { TaskStore, ClaimedTask } from "./task-store.ts";
@@ -17,13 +15,10 @@ const STORE_FAILED_TEXT = "The task store failed while the agent was running; se
 const formatTooManyTurnAttemptsText = (attempts: number): string =>
   `The server stopped in each of ${attempts} attempts to process this message; it will not be retried.`;
 
-export interface SettlementDependencies {
-  readonly agent: ReplaceableAgent;
-  readonly store: TaskStore;
+export interface SettlementDependencies extends Pick<ActiveTaskDependencies, "agent" | "store" | "observer"> {
   readonly tasks: TaskRegistry;
   readonly turnAdmission: TurnAdmission;
   readonly turnFactory: TurnFactory;
-  readonly observer: Observer;
   /** Maximum number of attempts at a turn. */
   readonly turnAttempts: number;
   /** Returns true once the engine is closing and must start no more turns. */

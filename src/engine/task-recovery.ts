@@ -1,7 +1,6 @@
 import { A2AError } from "../protocol/index.ts";
-import type { ActiveTask } from "./active-task.ts";
+import type { ActiveTask, ActiveTaskDependencies } from "./active-task.ts";
 import type { TaskScope } from "./caller.ts";
-import type { Clock } from "./clock.ts";
 import type { Observer } from "./observer.ts";
 import { settleClaimedTask, type SettlementDependencies, type TaskToSettle } from "./settle-claimed-task.ts";
 import { isSuspect, SuspectTurnQueue } from "./suspect-turns.ts";
@@ -24,11 +23,9 @@ interface LeaseToRelease {
   readonly waitsForRoom?: boolean;
 }
 
-interface TaskRecoveryDependencies extends SettlementDependencies {
+interface TaskRecoveryDependencies
+  extends SettlementDependencies, Pick<ActiveTaskDependencies, "clock" | "startsTurns"> {
   readonly agentId: string;
-  readonly clock: Clock;
-  /** Returns false if this node starts no agents. */
-  readonly startsTurns: () => boolean;
   /** Called when other nodes have stopped without a release, so that they may have left more than their turns. */
   readonly onNodesLost: () => void;
 }
