@@ -84,6 +84,67 @@ describe("FairScheduler", () => {
     expect(clock.pendingTimerCount).toBe(0);
   });
 
+  it("checks few owners for each item, although many owners wait for the same key [E20]", () => {
+    let checkCount = 0;
+    const scheduler = new FairScheduler<string>({
+      maxConcurrent: 64,
+      maxPerKey: 8,
+      findOwnerDelay: () => {
+        checkCount++;
+        return 0;
+      },
+    });
+    const owners = Array.from({ length: 1000 }, (_, at) => `owner-${at}`);
+    for (const owner of [...owners, ...owners]) scheduler.enqueue(owner, "host", owner);
+    const running = takeAll(scheduler);
+    const started = [...running];
+    checkCount = 0;
+    for (let owner = running.shift(); owner !== undefined; owner = running.shift()) {
+      scheduler.release(owner, "host");
+      const taken = takeAll(scheduler);
+      running.push(...taken);
+      started.push(...taken);
+    }
+    expect(started).toEqual([...owners, ...owners]);
+    expect(checkCount).toBeLessThan(4 * started.length);
+  });
+
+  it("leaves no slot free for which an item waits", () => {
+    const owner = fc.constantFrom("A", "B", "C", "D", "E");
+    const key = fc.constantFrom("x", "y", "z");
+    const steps = fc.array(fc.oneof(fc.tuple(owner, key), fc.nat(9)), { maxLength: 60 });
+    const size = fc.integer({ min: 1, max: 9 });
+    fc.assert(
+      fc.property(size, fc.integer({ min: 1, max: 3 }), steps, (maxConcurrent, maxPerKey, sequence) => {
+        const scheduler = new FairScheduler<TestItem>({ maxConcurrent, maxPerKey });
+        const running: TestItem[] = [];
+        const waiting: TestItem[] = [];
+        const mayStart = (item: TestItem): boolean => {
+          const free = maxConcurrent - running.length;
+          const ofOwner = running.filter((other) => other.owner === item.owner).length;
+          const ofKey = running.filter((other) => other.key === item.key).length;
+          return free > 0 && ofKey < maxPerKey && (ofOwner === 0 || ofOwner + 1 <= free - 1);
+        };
+        for (const [number, step] of sequence.entries()) {
+          if (typeof step === "number") {
+            const [item] = running.splice(step % Math.max(1, running.length), 1);
+            if (item) scheduler.release(item.owner, item.key);
+          } else {
+            const item = { owner: step[0], key: step[1], number };
+            waiting.push(item);
+            scheduler.enqueue(item.owner, item.key, item);
+          }
+          for (const item of takeAll(scheduler)) {
+            waiting.splice(waiting.indexOf(item), 1);
+            running.push(item);
+          }
+          expect(waiting.filter(mayStart)).toEqual([]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("respects all limits, and starts every item in the order of its owner and key", () => {
     const limits = fc.record({
       maxConcurrent: fc.integer({ min: 1, max: 6 }),

@@ -22,6 +22,8 @@ interface OwnerQueue<T> {
   readonly itemsByKey: Map<string, T[]>;
   /** Keys with waiting items that may be able to start. Other keys with waiting items are blocked. */
   readonly eligibleKeys: string[];
+  /** Eligible keys that were blocked. Their other owners stay blocked until this owner has tried to start. */
+  readonly unblockedKeys: Set<string>;
   /** True while the owner is in the list of eligible owners. */
   isEligible: boolean;
 }
@@ -59,7 +61,7 @@ export class FairScheduler<T> {
   enqueue(owner: string, key: string, item: T): void {
     let queue = this.#queues.get(owner);
     if (!queue) {
-      queue = { owner, itemsByKey: new Map(), eligibleKeys: [], isEligible: false };
+      queue = { owner, itemsByKey: new Map(), eligibleKeys: [], unblockedKeys: new Set(), isEligible: false };
       this.#queues.set(owner, queue);
     }
     const items = queue.itemsByKey.get(key);
@@ -79,8 +81,10 @@ export class FairScheduler<T> {
     if (this.#slots.reserved >= this.#options.maxConcurrent) return undefined;
     for (let queue = this.#eligibleOwners.shift(); queue; queue = this.#eligibleOwners.shift()) {
       queue.isEligible = false;
-      const item = this.#mayOwnerStart(queue) ? this.#takeItemOfOwner(queue) : undefined;
+      const mayStart = this.#mayOwnerStart(queue);
+      const item = mayStart ? this.#takeItemOfOwner(queue) : undefined;
       if (item !== undefined) return item;
+      if (!mayStart) this.#unblockKeysForOthers(queue);
     }
     return undefined;
   }
@@ -121,6 +125,7 @@ export class FairScheduler<T> {
 
   #takeItemOfOwner(queue: OwnerQueue<T>): T | undefined {
     for (let key = queue.eligibleKeys.shift(); key !== undefined; key = queue.eligibleKeys.shift()) {
+      queue.unblockedKeys.delete(key);
       const items = queue.itemsByKey.get(key);
       if (!items || !this.#mayKeyStart(queue, key)) continue;
       const item = items.shift();
@@ -130,6 +135,7 @@ export class FairScheduler<T> {
       else if (queue.eligibleKeys.length > 0) this.#markOwnerEligible(queue);
       this.#slots.reserveUnchecked(queue.owner, 1);
       this.#slotsOfKeys.reserveUnchecked(key, 1);
+      this.#unblockKey(key);
       return item;
     }
     return undefined;
@@ -168,11 +174,25 @@ export class FairScheduler<T> {
     this.#unblockKey(key);
   }
 
+  /**
+   * Unblocks a key for one owner. If the owner starts an item of the key, or must not start, the next owner follows.
+   * Otherwise, each item would cost as much as many owners wait for the same key.
+   */
   #unblockKey(key: string): void {
     const blocked = this.#ownersByBlockedKey.get(key);
-    if (!blocked) return;
-    this.#ownersByBlockedKey.delete(key);
-    for (const queue of blocked) this.#markKeyEligible(queue, key);
+    const [queue] = blocked ?? [];
+    if (!blocked || !queue || this.#slotsOfKeys.findRefusal(key, 1) !== undefined) return;
+    blocked.delete(queue);
+    if (blocked.size === 0) this.#ownersByBlockedKey.delete(key);
+    queue.unblockedKeys.add(key);
+    this.#markKeyEligible(queue, key);
+  }
+
+  #unblockKeysForOthers({ unblockedKeys }: OwnerQueue<T>): void {
+    for (const key of unblockedKeys) {
+      unblockedKeys.delete(key);
+      this.#unblockKey(key);
+    }
   }
 
   #markKeyEligible(queue: OwnerQueue<T>, key: string): void {
