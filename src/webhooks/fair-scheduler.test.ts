@@ -84,7 +84,7 @@ describe("FairScheduler", () => {
     expect(clock.pendingTimerCount).toBe(0);
   });
 
-  it("checks few owners for each item, although many owners wait for the same key [E20]", () => {
+  it("checks few owners for each item, although many owners wait for the same key [E12]", () => {
     let checkCount = 0;
     const scheduler = new FairScheduler<string>({
       maxConcurrent: 64,
