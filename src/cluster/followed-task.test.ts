@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { LogEvent, type Message, type Task, type TaskState } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
-import { FollowedTask } from "./followed-task.ts";
-import { FollowedTurn } from "./followed-turn.ts";
+import { FollowedTask, FollowedTurn } from "./followed-task.ts";
 
 const message: Message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }], taskId: "t" };
 

@@ -8,7 +8,7 @@ import {
   type TaskState,
 } from "../protocol/index.ts";
 import { getRejectionA2AErrorReasonForTest } from "../engine/engine.fixture.ts";
-import { FollowedTurn } from "./followed-turn.ts";
+import { FollowedTurn } from "./followed-task.ts";
 
 const ownMessage: Message = {
   messageId: "m",

@@ -7,7 +7,7 @@ import {
   createTestStatusEvent,
   createTestSubmittedTaskEvent,
 } from "./task-event-logs.fixture.ts";
-import { selectListedEvents } from "./select-listed-events.ts";
+import { selectListedEvents } from "./restore-task.ts";
 
 const IDS = { taskId: "t", contextId: "talk" };
 const message = { messageId: "m", role: "ROLE_AGENT" as const, parts: [{ text: '"metadata"' }] };
