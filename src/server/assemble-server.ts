@@ -55,7 +55,6 @@ export interface ServerParts {
 export function assembleServer(
   platform: ServerPlatform,
   entries: [string, Agent][],
-  currentIdsByEarlierId: ReadonlyMap<string, string>,
   options: ServerOptions,
 ): ServerParts {
   const { mountedHandlers = [], retention = {}, versions = SUPPORTED_A2A_VERSIONS } = options;
@@ -123,7 +122,7 @@ export function assembleServer(
   );
   const routerContext: RouterContext = {
     agents: agents.served,
-    currentIdsByEarlierId,
+    currentIdsByEarlierId: new Map(Object.entries(options.previousAgentIds ?? {})),
     get defaultAgent() {
       return agents.defaultAgent;
     },

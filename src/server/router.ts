@@ -34,7 +34,7 @@ const RENDERERS_OF_AGENT_LISTS = new Map<string, AgentListRenderer>([
 export interface RouterContext extends BindingContext {
   /** Agents by id, in the same order as in the argument of `createServer`. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** Current agent ids by the ids of older versions. Both are valid in URL paths. */
+  /** The option `previousAgentIds` of the server: current agent ids by earlier ids. Both are valid in URL paths. */
   readonly currentIdsByEarlierId: ReadonlyMap<string, string>;
   /** The first agent, which the server also serves at the root path. */
   readonly defaultAgent: ServedAgent | undefined;

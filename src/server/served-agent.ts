@@ -103,23 +103,6 @@ function findAgentId(agent: Agent): string {
   return DEFAULT_AGENT_ID;
 }
 
-/**
- * Returns the current agent ids by the ids that an older version of Colloquy used. Older versions had the same
- * ids for objects of agents, `agent` for a single agent, and names of files in `colloquy serve`.
- */
-export function findCurrentIdsByEarlierId(
-  agents: Agent | Readonly<Record<string, Agent>>,
-  entries: readonly (readonly [id: string, agent: Agent])[],
-  previousAgentIds: Readonly<Record<string, string>> = {},
-): Map<string, string> {
-  const ids = new Map(Object.entries(previousAgentIds));
-  for (const [id] of entries) {
-    if (isAgent(agents)) ids.set(DEFAULT_AGENT_ID, id);
-    else if (!Object.values(previousAgentIds).includes(id)) ids.set(id, id);
-  }
-  return ids;
-}
-
 /** Returns false if untyped code passes an ADK agent or a generator function instead of an agent. */
 function isAgent(value: unknown): value is Agent {
   if (typeof value !== "object" || value === null) return false;

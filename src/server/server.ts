@@ -16,7 +16,7 @@ import { startStoreGaugeReports } from "./instrument/instrument.ts";
 import { StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { composeRequestHandler, StoreOpener } from "./request-handler.ts";
-import { findCurrentIdsByEarlierId, getAgentPath, toAgentEntries } from "./served-agent.ts";
+import { getAgentPath, toAgentEntries } from "./served-agent.ts";
 import {
   assertKnownCloseOptions,
   type CloseOptions,
@@ -36,9 +36,8 @@ export function createServerOnPlatform(
   options: ServerOptions,
 ): Server & { readonly maintenance: StoreMaintenanceService } {
   const entries = toAgentEntries(agents, Boolean(options.mountedHandlers?.length));
-  const currentIdsByEarlierId = findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds);
   assertValidOptions(options);
-  const parts = assembleServer(platform, entries, currentIdsByEarlierId, options);
+  const parts = assembleServer(platform, entries, options);
   return new AgentServer(platform, parts, options);
 }
 

@@ -36,8 +36,8 @@ export type {
 export type { MessageDefinitions, MessageField } from "./message-notation.ts";
 export { parseMessageDefinition } from "./message-notation.ts";
 export type { OperationMessages } from "./operation-messages.ts";
-export type { Leniency, LeniencyName, PeerLeniency } from "./leniency.ts";
-export { isDeviationAccepted, LENIENCIES } from "./leniency.ts";
+export type { PeerLeniency } from "./leniency.ts";
+export { isDeviationAccepted } from "./leniency.ts";
 
 export { encodeSseFrame, encodeNamedSseFrame, EVENT_STREAM_HEADERS, SSE_HEARTBEAT, parseSse } from "./sse.ts";
 

@@ -2,8 +2,7 @@ import type { OperationName } from "../protocol/index.ts";
 
 /**
  * Operation, HTTP methods, and path template of a route in the HTTP+JSON binding. Several methods are separated by spaces.
- * A path template consists of segments that are separated by slashes. The segment `{name}` matches any non-empty path
- * segment. Only the last segment may end with `:verb`.
+ * The segment `{name}` of a path template matches any non-empty path segment. Only the last segment may end with `:verb`.
  */
 export type RestRoute = readonly [operation: OperationName, methods: string, pathTemplate: string];
 
@@ -23,101 +22,51 @@ type RestRouteMatch =
 export type RouteMatcher = (method: string, path: string) => RestRouteMatch | undefined;
 
 /**
- * Creates a matcher for a list of routes. If `tenants` is true, the matcher also accepts each path below
- * `/{tenant}`. The matcher removes `:verb` from the last segment and then percent-decodes the segment. An
- * id may therefore contain an encoded colon.
+ * Creates a matcher for a list of routes. If `tenants` is true, the matcher also accepts each path below `/{tenant}`. The
+ * matcher decodes a parameter after it has split the path, so that an id may contain an encoded colon or slash.
  */
 export function createRouteMatcher(
   routes: readonly RestRoute[],
   { tenants }: { tenants: boolean },
 ): RouteMatcher {
-  const patterns = routes.map(parseRoutePattern);
+  const matchers = ["", ...(tenants ? ["/{tenant}"] : [])].map((prefix) =>
+    routes.map(([operation, methods, template]) => ({
+      operation,
+      methods: methods.split(" "),
+      pattern: compileTemplate(prefix + template),
+    })),
+  );
   return (method, path) => {
-    const segments = splitPath(path);
-    if (!segments) return undefined;
-    const match = matchSegments(patterns, method, segments, {});
-    const [tenant, ...rest] = segments;
-    if (match || !tenants || !tenant || rest.length === 0) return match;
-    return matchSegments(patterns, method, rest, { tenant: tenant.text });
+    for (const patterns of matchers) {
+      const allowedMethods: string[] = [];
+      for (const { operation, methods, pattern } of patterns) {
+        const pathParams = decodeParameters(pattern.exec(path));
+        if (pathParams && methods.includes(method)) return { operation, pathParams };
+        if (pathParams) allowedMethods.push(...methods);
+      }
+      if (allowedMethods.length > 0) return { allowedMethods };
+    }
+    return undefined;
   };
 }
 
-/** A decoded path segment. The last segment of a path may also have a verb. */
-interface PathSegment {
-  readonly text: string;
-  readonly verb: string;
+/** A parameter at the end of a path contains no colon, because the colon would begin a verb. */
+function compileTemplate(template: string): RegExp {
+  const source = template.replace(/\{(\w+)\}$/, "(?<$1>[^/:]+)").replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+  return new RegExp(`^${source}$`);
 }
 
-function splitPath(path: string): PathSegment[] | undefined {
-  if (!path.startsWith("/")) return undefined;
-  const parts = path.slice(1).split("/");
-  const segments: PathSegment[] = [];
-  for (const [index, part] of parts.entries()) {
-    const colon = index === parts.length - 1 ? part.lastIndexOf(":") : -1;
-    const text = decodeSegment(colon === -1 ? part : part.slice(0, colon));
-    if (text === undefined || text === "") return undefined;
-    segments.push({ text, verb: colon === -1 ? "" : part.slice(colon) });
-  }
-  return segments;
-}
-
-function decodeSegment(text: string): string | undefined {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
-interface RoutePattern {
-  readonly operation: OperationName;
-  readonly methods: readonly string[];
-  readonly segments: readonly { readonly literal?: string; readonly name?: string; readonly verb: string }[];
-}
-
-function parseRoutePattern([operation, methods, pathTemplate]: RestRoute): RoutePattern {
-  const segments = pathTemplate
-    .slice(1)
-    .split("/")
-    .map((segment) => {
-      const [head = "", verb] = segment.split(":");
-      const verbMember = { verb: verb === undefined ? "" : `:${verb}` };
-      return head.startsWith("{")
-        ? { ...verbMember, name: head.slice(1, -1) }
-        : { ...verbMember, literal: head };
-    });
-  return { operation, methods: methods.split(" "), segments };
-}
-
-function matchSegments(
-  patterns: readonly RoutePattern[],
-  method: string,
-  segments: readonly PathSegment[],
-  path: Record<string, string>,
-): RestRouteMatch | undefined {
-  const allowedMethods: string[] = [];
-  for (const pattern of patterns) {
-    if (!matchesPattern(pattern, segments)) continue;
-    if (!pattern.methods.includes(method)) {
-      allowedMethods.push(...pattern.methods);
-      continue;
+/** Returns the decoded parameters of a match, or `undefined` if a parameter is not valid percent-encoding. */
+function decodeParameters(match: RegExpExecArray | null): Record<string, string> | undefined {
+  if (!match) return undefined;
+  const params: Record<string, string> = {};
+  for (const name in match.groups) {
+    const text = match.groups[name] ?? "";
+    try {
+      params[name] = text.includes("%") ? decodeURIComponent(text) : text;
+    } catch {
+      return undefined;
     }
-    for (const [index, { name }] of pattern.segments.entries()) {
-      const text = segments[index]?.text;
-      if (name !== undefined && text !== undefined) path[name] = text;
-    }
-    return { operation: pattern.operation, pathParams: path };
   }
-  return allowedMethods.length > 0 ? { allowedMethods } : undefined;
-}
-
-function matchesPattern(pattern: RoutePattern, segments: readonly PathSegment[]): boolean {
-  return (
-    pattern.segments.length === segments.length &&
-    pattern.segments.every(({ literal, verb }, index) => {
-      const segment = segments[index];
-      return segment?.verb === verb && (literal === undefined || literal === segment.text);
-    })
-  );
+  return params;
 }

@@ -188,12 +188,9 @@ export function createEnumSchema<T extends string>(names: readonly [string, ...T
     decode(json, at): T | undefined {
       const name = typeof json === "number" ? names[json] : json;
       if (all.has(name)) return name as T;
-      if (name === unspecified || (!at.isStrict && (typeof json === "string" || typeof json === "number"))) {
-        return undefined;
-      }
-      const suggestion = typeof json === "string" ? findSimilarName(json, known) : undefined;
-      const hint = suggestion ? `; did you mean ${suggestion}?` : "";
-      return at.addViolation(`must be one of ${known.join(", ")}, not ${formatJsonValue(json)}${hint}`);
+      return name === unspecified || (!at.isStrict && typeof json === "number")
+        ? undefined
+        : rejectUnknownName(json, known, at);
     },
   };
 }
@@ -207,15 +204,20 @@ export function createMappedEnumSchema<T extends string>(
 ): DecodingSchema<T> {
   const names = Object.keys(valuesByName);
   return {
-    decode(json, at): T | undefined {
-      if (typeof json === "string" && Object.hasOwn(valuesByName, json)) return valuesByName[json];
-      if (!at.isStrict && typeof json === "string") return undefined;
-      const suggestion = typeof json === "string" ? findSimilarName(json, names) : undefined;
-      const hint = suggestion ? `; did you mean ${suggestion}?` : "";
-      const known = names.length > 1 ? `one of ${names.join(", ")}` : JSON.stringify(names[0]);
-      return at.addViolation(`must be ${known}, not ${formatJsonValue(json)}${hint}`);
-    },
+    decode: (json, at) =>
+      typeof json === "string" && Object.hasOwn(valuesByName, json)
+        ? valuesByName[json]
+        : rejectUnknownName(json, names, at),
   };
+}
+
+/** Adds a violation for a value that is no name of an enum, except for an unknown name in tolerant mode. */
+function rejectUnknownName(json: unknown, names: readonly string[], at: DecodingContext): undefined {
+  if (!at.isStrict && typeof json === "string") return undefined;
+  const suggestion = typeof json === "string" ? findSimilarName(json, names) : undefined;
+  const hint = suggestion ? `; did you mean ${suggestion}?` : "";
+  const known = names.length > 1 ? `one of ${names.join(", ")}` : JSON.stringify(names[0]);
+  return at.addViolation(`must be ${known}, not ${formatJsonValue(json)}${hint}`);
 }
 
 /**
