@@ -36,6 +36,7 @@ export type {
 export type { MessageDefinitions, MessageField } from "./message-notation.ts";
 export { parseMessageDefinition } from "./message-notation.ts";
 export type { OperationMessages } from "./operation-messages.ts";
+export type { RestRoute } from "./route-matcher.ts";
 export type { PeerLeniency } from "./leniency.ts";
 export { isDeviationAccepted } from "./leniency.ts";
 

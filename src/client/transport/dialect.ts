@@ -1,6 +1,6 @@
 import type { ReceivedStreamEvent, StreamOperation } from "./transport.ts";
 import { A2AError, type OperationName, type Operations } from "../../protocol/index.ts";
-import type { PeerLeniency, ProtocolVersion } from "../../wire/index.ts";
+import type { PeerLeniency, ProtocolVersion, RestRoute } from "../../wire/index.ts";
 
 /**
  * Decodes responses of one protocol version. Outside the dialects, the client uses only the A2A 1.0 model.
@@ -52,6 +52,27 @@ export interface RestRequest {
   /** Query parameters of the request. Parameters with undefined values are omitted. */
   readonly query?: object;
   readonly body?: unknown;
+}
+
+/**
+ * Builds the request of an operation that has a route. The parameters that are not in the path are the body of a POST
+ * request, or the query of another request.
+ */
+export function buildRestRequest(
+  routes: readonly RestRoute[],
+  operation: OperationName,
+  params: object,
+): RestRequest {
+  const [, methods, template] = routes.find(([name]) => name === operation)!;
+  const rest: Record<string, unknown> = { ...params };
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const { [name]: value } = rest;
+    delete rest[name];
+    return encodeURIComponent(String(value));
+  });
+  // A route with several methods names the method of the specification first.
+  const [method] = methods.split(" ") as [RestRequest["method"]];
+  return method === "POST" ? { method, path, body: rest } : { method, path, query: rest };
 }
 
 /** Decodes one stream element into an event with the event id that the server sent. */

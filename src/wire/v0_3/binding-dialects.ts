@@ -14,42 +14,11 @@ import { isLastEvent } from "./is-last-event.ts";
 import { toProtoResult } from "./proto-encode.ts";
 import { selectProtoFileBytes, type ProtoFileBytes } from "./proto-file-bytes.ts";
 import { createProtoJsonCodec, protoJsonCodec } from "./proto-json-codec.ts";
-import { createRouteMatcher, type RouteMatcher, type RestRoute } from "../route-matcher.ts";
-
-/**
- * HTTP routes of A2A 0.3 §3.5.3, below the agent's URL. A2A 0.3 also lists a route for listing tasks, but
- * does not specify the parameters or the result.
- */
-const REST_ROUTES: readonly RestRoute[] = [
-  ["SendMessage", "POST", "/v1/message:send"],
-  ["SendStreamingMessage", "POST", "/v1/message:stream"],
-  ["GetTask", "GET", "/v1/tasks/{id}"],
-  ["CancelTask", "POST", "/v1/tasks/{id}:cancel"],
-  // The text of the specification requires POST, and its proto requires GET.
-  ["SubscribeToTask", "POST GET", "/v1/tasks/{id}:subscribe"],
-  ["GetExtendedAgentCard", "GET", "/v1/card"],
-  ["CreateTaskPushNotificationConfig", "POST", "/v1/tasks/{id}/pushNotificationConfigs"],
-  ["ListTaskPushNotificationConfigs", "GET", "/v1/tasks/{id}/pushNotificationConfigs"],
-  ["GetTaskPushNotificationConfig", "GET", "/v1/tasks/{id}/pushNotificationConfigs/{configId}"],
-  ["DeleteTaskPushNotificationConfig", "DELETE", "/v1/tasks/{id}/pushNotificationConfigs/{configId}"],
-];
+import { createRouteMatcher, type RouteMatcher } from "../route-matcher.ts";
+import { OPERATIONS_BY_JSON_RPC_METHOD, REST_ROUTES } from "./messages.ts";
 
 /** Returns the operation for the HTTP method and path of a 0.3 request. */
 export const matchRoute: RouteMatcher = createRouteMatcher(REST_ROUTES, { tenants: false });
-
-/** Operations by their JSON-RPC method names in A2A 0.3 §3.5.6. */
-const OPERATIONS_BY_JSON_RPC_METHOD: Readonly<Record<string, OperationName>> = {
-  "message/send": "SendMessage",
-  "message/stream": "SendStreamingMessage",
-  "tasks/get": "GetTask",
-  "tasks/cancel": "CancelTask",
-  "tasks/resubscribe": "SubscribeToTask",
-  "tasks/pushNotificationConfig/set": "CreateTaskPushNotificationConfig",
-  "tasks/pushNotificationConfig/get": "GetTaskPushNotificationConfig",
-  "tasks/pushNotificationConfig/list": "ListTaskPushNotificationConfigs",
-  "tasks/pushNotificationConfig/delete": "DeleteTaskPushNotificationConfig",
-  "agent/getAuthenticatedExtendedCard": "GetExtendedAgentCard",
-};
 
 const serializeEventAs03Json: EventTextEncoder = (event) => JSON.stringify(toEvent03(event));
 
@@ -115,13 +84,15 @@ export function selectProtoDialect(userAgent: string | undefined, leniency: Peer
  */
 export function collectRestParams(
   operation: OperationName,
-  { id, configId }: Record<string, string>,
+  { taskId, id }: Record<string, string>,
   query: URLSearchParams,
   body: unknown,
 ): unknown {
+  if (taskId !== undefined) {
+    if (operation === "CreateTaskPushNotificationConfig") return toCreatePushConfigParams(taskId, body);
+    return id === undefined ? { id: taskId } : { id: taskId, pushNotificationConfigId: id };
+  }
   if (id === undefined) return operation === "GetExtendedAgentCard" ? {} : body;
-  if (operation === "CreateTaskPushNotificationConfig") return toCreatePushConfigParams(id, body);
-  if (configId !== undefined) return { id, pushNotificationConfigId: configId };
   if (operation === "CancelTask") return isObject(body) ? { ...body, id } : { id };
   const historyLength = query.get("historyLength") ?? query.get("history_length");
   return operation === "GetTask" && historyLength !== null ? { id, historyLength } : { id };

@@ -321,7 +321,7 @@ describe("a request of 0.3 over HTTP+JSON", () => {
       id: "t",
       metadata: { a: 1 },
     });
-    expect(params("DeleteTaskPushNotificationConfig", { id: "t", configId: "c" })).toEqual({
+    expect(params("DeleteTaskPushNotificationConfig", { taskId: "t", id: "c" })).toEqual({
       taskId: "t",
       id: "c",
     });
@@ -335,7 +335,7 @@ describe("a request of 0.3 over HTTP+JSON", () => {
       [{ name: "", pushNotificationConfig: config }, "default"],
       [{ taskId: "t", pushNotificationConfig: config }, "default"],
     ] as const) {
-      expect(params("CreateTaskPushNotificationConfig", { id: "t" }, { body })).toEqual({
+      expect(params("CreateTaskPushNotificationConfig", { taskId: "t" }, { body })).toEqual({
         taskId: "t",
         ...config,
         id,
@@ -343,10 +343,12 @@ describe("a request of 0.3 over HTTP+JSON", () => {
     }
     const contrary = { taskId: "other", pushNotificationConfig: config };
     expect(
-      collectViolations(() => params("CreateTaskPushNotificationConfig", { id: "t" }, { body: contrary })),
+      collectViolations(() =>
+        params("CreateTaskPushNotificationConfig", { taskId: "t" }, { body: contrary }),
+      ),
     ).toHaveProperty("taskId");
     expect(
-      collectViolations(() => params("CreateTaskPushNotificationConfig", { id: "t" }, { body: {} })),
+      collectViolations(() => params("CreateTaskPushNotificationConfig", { taskId: "t" }, { body: {} })),
     ).toEqual({
       pushNotificationConfig: "is required",
     });

@@ -15,5 +15,11 @@ export { toGrpcError } from "./errors.ts";
 export { encodeParams, toTask03 } from "./encode.ts";
 export type { ClientCodec } from "./proto-json-codec.ts";
 export { protoJsonCodec } from "./proto-json-codec.ts";
-export { PROTO_ENUMS, PROTO_MESSAGES, PROTO_OPERATION_MESSAGES } from "./messages.ts";
+export {
+  OPERATIONS_BY_JSON_RPC_METHOD,
+  PROTO_ENUMS,
+  PROTO_MESSAGES,
+  PROTO_OPERATION_MESSAGES,
+  REST_ROUTES,
+} from "./messages.ts";
 export type { Card03, Task03 } from "./types.ts";

@@ -1,6 +1,7 @@
 import type { OperationName } from "../../protocol/index.ts";
 import type { MessageDefinitions } from "../message-notation.ts";
 import type { OperationMessages } from "../operation-messages.ts";
+import type { RestRoute } from "../route-matcher.ts";
 import { ENUMS as ENUMS_V1, MESSAGES as MESSAGES_V1 } from "../v1/messages.ts";
 
 const USER_MESSAGE =
@@ -122,4 +123,36 @@ export const JSON_RPC_MESSAGES: MessageDefinitions = {
     oauth2MetadataUrl openIdConnectUrl*`,
   OAuthFlows: "authorizationCode:OAuthFlow clientCredentials:OAuthFlow implicit:OAuthFlow password:OAuthFlow",
   OAuthFlow: "authorizationUrl* tokenUrl* refreshUrl scopes:{string}*",
+};
+
+/**
+ * HTTP routes of A2A 0.3 §3.5.3, below the agent's URL. A2A 0.3 also lists a route for listing tasks, but
+ * does not specify the parameters or the result.
+ */
+export const REST_ROUTES: readonly RestRoute[] = [
+  ["SendMessage", "POST", "/v1/message:send"],
+  ["SendStreamingMessage", "POST", "/v1/message:stream"],
+  ["GetTask", "GET", "/v1/tasks/{id}"],
+  ["CancelTask", "POST", "/v1/tasks/{id}:cancel"],
+  // The text of the specification requires POST, and its proto requires GET.
+  ["SubscribeToTask", "POST GET", "/v1/tasks/{id}:subscribe"],
+  ["GetExtendedAgentCard", "GET", "/v1/card"],
+  ["CreateTaskPushNotificationConfig", "POST", "/v1/tasks/{taskId}/pushNotificationConfigs"],
+  ["ListTaskPushNotificationConfigs", "GET", "/v1/tasks/{taskId}/pushNotificationConfigs"],
+  ["GetTaskPushNotificationConfig", "GET", "/v1/tasks/{taskId}/pushNotificationConfigs/{id}"],
+  ["DeleteTaskPushNotificationConfig", "DELETE", "/v1/tasks/{taskId}/pushNotificationConfigs/{id}"],
+];
+
+/** Operations by their JSON-RPC method names in A2A 0.3 §3.5.6. */
+export const OPERATIONS_BY_JSON_RPC_METHOD: Readonly<Record<string, OperationName>> = {
+  "message/send": "SendMessage",
+  "message/stream": "SendStreamingMessage",
+  "tasks/get": "GetTask",
+  "tasks/cancel": "CancelTask",
+  "tasks/resubscribe": "SubscribeToTask",
+  "tasks/pushNotificationConfig/set": "CreateTaskPushNotificationConfig",
+  "tasks/pushNotificationConfig/get": "GetTaskPushNotificationConfig",
+  "tasks/pushNotificationConfig/list": "ListTaskPushNotificationConfigs",
+  "tasks/pushNotificationConfig/delete": "DeleteTaskPushNotificationConfig",
+  "agent/getAuthenticatedExtendedCard": "GetExtendedAgentCard",
 };

@@ -3,4 +3,4 @@ export { validateAgentCard } from "./validate-agent-card.ts";
 
 export { decodeCard, decodeParams, decodeResult, isOperationName } from "./decode.ts";
 export { jsonRpcDialect, protoDialect, restDialect } from "./binding-dialects.ts";
-export { ENUMS, MESSAGES, OPERATION_MESSAGES } from "./messages.ts";
+export { ENUMS, MESSAGES, OPERATION_MESSAGES, REST_ROUTES } from "./messages.ts";

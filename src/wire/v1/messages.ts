@@ -1,6 +1,7 @@
 import type * as a2a from "../../protocol/index.ts";
 import { defineMessages, type MessageDefinitions } from "../message-notation.ts";
 import type { OperationMessages } from "../operation-messages.ts";
+import type { RestRoute } from "../route-matcher.ts";
 
 /** Names of the values of each enum, indexed by number. */
 export const ENUMS: Readonly<Record<"Role" | "TaskState", readonly [string, ...string[]]>> = {
@@ -169,3 +170,19 @@ export const OPERATION_MESSAGES: OperationMessages = {
   ],
   DeleteTaskPushNotificationConfig: ["DeleteTaskPushNotificationConfigRequest", "Empty"],
 };
+
+/** HTTP routes of A2A 1.0 (A2A §11.3). The server also serves each path below `/{tenant}`. */
+export const REST_ROUTES: readonly RestRoute[] = [
+  ["SendMessage", "POST", "/message:send"],
+  ["SendStreamingMessage", "POST", "/message:stream"],
+  ["GetTask", "GET", "/tasks/{id}"],
+  ["ListTasks", "GET", "/tasks"],
+  ["CancelTask", "POST", "/tasks/{id}:cancel"],
+  // The text of the specification requires POST, and its proto requires GET.
+  ["SubscribeToTask", "POST GET", "/tasks/{id}:subscribe"],
+  ["GetExtendedAgentCard", "GET", "/extendedAgentCard"],
+  ["CreateTaskPushNotificationConfig", "POST", "/tasks/{taskId}/pushNotificationConfigs"],
+  ["ListTaskPushNotificationConfigs", "GET", "/tasks/{taskId}/pushNotificationConfigs"],
+  ["GetTaskPushNotificationConfig", "GET", "/tasks/{taskId}/pushNotificationConfigs/{id}"],
+  ["DeleteTaskPushNotificationConfig", "DELETE", "/tasks/{taskId}/pushNotificationConfigs/{id}"],
+];
