@@ -6,7 +6,7 @@ export type PeerLeniency = "all" | "none";
 
 /**
  * The peers for which Colloquy accepts a deviation from the specification, by the name of the deviation, with the
- * versions in which the deviation was measured. Each name stands for one check in the code. Decision 019 explains when to
+ * versions in which the deviation was measured. Each name is that of one check in the code. Decision 019 explains when to
  * add an entry, and docs/interop.md lists the versions and bindings to which each entry applies.
  */
 export const LENIENCIES = {

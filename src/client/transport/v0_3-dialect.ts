@@ -26,9 +26,10 @@ export const jsonRpcDialect: JsonRpcClientDialect = {
  */
 export const restDialect: RestClientDialect = {
   version: "0.3",
-  encodeRequest(operation, { tenant: _, ...params }) {
+  encodeRequest(operation, params) {
     if (operation === "ListTasks") throw createUnsupportedOperationError(operation, "0.3");
-    const request = buildRestRequest(v0_3.REST_ROUTES, operation, params);
+    const { tenant: _, ...members } = params;
+    const request = buildRestRequest(v0_3.REST_ROUTES, operation, members);
     if (request.method !== "POST") return request;
     const isInPath = operation === "CancelTask" || operation === "SubscribeToTask";
     return { ...request, body: isInPath ? {} : v0_3.protoJsonCodec.encodeParams(operation, params) };
