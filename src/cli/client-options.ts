@@ -1,3 +1,4 @@
+import { addOptionRows } from "./option-rows.ts";
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { ClientBindingName } from "../client/index.ts";
 import { isObject, type JsonObject, parseJsonOrUndefined } from "../protocol/index.ts";
@@ -36,72 +37,56 @@ const BINDINGS_BY_NAME: ReadonlyMap<string, ClientBindingName> = new Map([
   ["grpc", "GRPC"],
 ]);
 
+const CLIENT_OPTION_ROWS = `
+--stream  show events as they happen; with -o json, one line per event
+--verbose  show all details in text output: ids, media types, and metadata (default: concise)
+--bearer <token>  bearer token to authenticate with
+--api-key <key>  API key to authenticate with
+--basic <name:password>  name and password to authenticate with
+--oauth-client <id:secret>  OAuth 2.0 client for getting a token from the server in the card; without a secret only for auth login
+--oauth-issuer <url>  the authorization server that the client secret belongs to
+--client-cert <file>  TLS client certificate to authenticate with (PEM)
+--client-key <file>  private key of the client certificate (PEM)
+--extension <uri>  an extension that you support; repeatable
+--svc-param <k:v>  add a service parameter (an HTTP header, or gRPC metadata); repeatable
+--transport <binding>  preferred binding: jsonrpc, rest or grpc; repeatable, first is best (default: the order of the agent's card)
+--a2a-version <version>  use only this version of A2A (default: 1.0, or 0.3 if the card offers only 0.3)
+--insecure  accept any TLS certificate, for development (default: they are verified)
+--allow-clear-text  also send credentials to hosts without TLS
+--trust-origin <url>  also send credentials to this origin if a card names it; repeatable (default: only to the card's origin)
+--timeout <duration>  stop waiting after this time, for example 30s or 5m (default: never)
+--config <path>  settings file (A2ACLI_BEARER=…) that replaces the nearest .env
+--record <file>  append the traffic to this file, without credentials; colloquy trace show reads it
+--debug  log requests and responses to stderr, without credentials`;
+
+const CLIENT_OPTION_VALUES = {
+  "a2a-version": ["1.0", "0.3"],
+  extension: appendCommaList,
+  "svc-param": (text: string, previous: string[] = []) => [...previous, ...text.split("\n")],
+  timeout: parseDuration,
+  transport: appendBindings,
+  "trust-origin": appendCommaList,
+};
+
 /**
  * Adds the options that all client commands share. Variables can also set the client options (see
  * `settings.ts`).
  */
 export function addClientOptions(command: Command): Command {
-  return command
+  command
     .option(
       "-a, --agent-card <ref>",
       "replaces <agent>: a host, the URL of the agent or of its card, or a card file",
     )
-    .addOption(createOutputOption())
-    .option("--stream", "show events as they happen; with -o json, one line per event")
-    .option("--verbose", "show all details in text output: ids, media types, and metadata (default: concise)")
-    .option("--bearer <token>", "bearer token to authenticate with")
-    .option("--api-key <key>", "API key to authenticate with")
-    .option("--basic <name:password>", "name and password to authenticate with")
-    .option(
-      "--oauth-client <id:secret>",
-      "OAuth 2.0 client for getting a token from the server in the card; without a secret only for auth login",
-    )
-    .option("--oauth-issuer <url>", "the authorization server that the client secret belongs to")
-    .option("--client-cert <file>", "TLS client certificate to authenticate with (PEM)")
-    .option("--client-key <file>", "private key of the client certificate (PEM)")
-    .option("--extension <uri>", "an extension that you support; repeatable", appendCommaList)
-    .option(
-      "--svc-param <k:v>",
-      "add a service parameter (an HTTP header, or gRPC metadata); repeatable",
-      (text: string, previous?: string[]) => [...(previous ?? []), ...text.split("\n")],
-    )
-    .option(
-      "--transport <binding>",
-      "preferred binding: jsonrpc, rest or grpc; repeatable, first is best (default: the order of the agent's card)",
-      appendBindings,
-    )
-    .addOption(
-      new Option(
-        "--a2a-version <version>",
-        "use only this version of A2A (default: 1.0, or 0.3 if the card offers only 0.3)",
-      ).choices(["1.0", "0.3"]),
-    )
-    .option("--insecure", "accept any TLS certificate, for development (default: they are verified)")
-    .option("--allow-clear-text", "also send credentials to hosts without TLS")
-    .option(
-      "--trust-origin <url>",
-      "also send credentials to this origin if a card names it; repeatable (default: only to the card's origin)",
-      appendCommaList,
-    )
-    .option(
-      "--timeout <duration>",
-      "stop waiting after this time, for example 30s or 5m (default: never)",
-      parseDuration,
-    )
-    .option("--config <path>", "settings file (A2ACLI_BEARER=…) that replaces the nearest .env")
-    .option(
-      "--record <file>",
-      "append the traffic to this file, without credentials; colloquy trace show reads it",
-    )
-    .option("--debug", "log requests and responses to stderr, without credentials")
-    .addHelpText(
-      "after",
-      `
+    .addOption(createOutputOption());
+  return addOptionRows(command, CLIENT_OPTION_ROWS, { values: CLIENT_OPTION_VALUES }).addHelpText(
+    "after",
+    `
 Each option except --stream can also be set as a variable: --agent-card is A2ACLI_AGENT_CARD.
 Precedence: flag, environment, nearest .env (or --config), ~/.config/a2a-cli/.env, default.
 A credential in a flag is seen in the list of processes and in the shell's history. Prefer A2ACLI_BEARER,
 A2ACLI_API_KEY, A2ACLI_BASIC, or A2ACLI_OAUTH_CLIENT.`,
-    );
+  );
 }
 
 export function createOutputOption(): Option {

@@ -1,3 +1,4 @@
+import { addOptionRows } from "./option-rows.ts";
 import { exec } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -55,35 +56,33 @@ interface ConformanceCommandOptions {
   badge?: string;
 }
 
+const OPTION_ROWS = `
+--trust-origin <url...>  also send the token to this origin if the card names it
+--binding <binding...>  check only these bindings (default: those of the card)
+--only <id...>  run only these tests
+--message <text>  the message that the agent receives, about three times per binding and version
+--resilience  check the behavior under faults, on the first binding of the card
+--wait-message <text>  with --resilience: a text after which the agent works until canceled
+--ask-message <text>  with --resilience: a text after which the agent asks for input
+--restart-command <command>  with --resilience: a shell command that restarts the server
+-y, --yes  also send more messages, and with --resilience webhooks and large requests
+--behaviors <file>  texts of ACTS that a test agent understands (YAML), or all
+--expected-failures <file>  JSON list of known failures: test, bindings, outcome, reason
+--markdown  print Markdown
+--junit <file>  write a JUnit report
+--sarif <file>  write the findings as SARIF
+--badge <file>  write a badge as SVG`;
+
 export function createConformanceCommand(context: CliContext): Command {
-  return new Command("conformance")
+  const command = new Command("conformance")
     .usage("<agent> [options]")
     .argument("<agent>", "a host, or the URL of the agent or of its card")
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
-    .addOption(new Option("--bearer <token>", "bearer token to authenticate with").env("A2ACLI_BEARER"))
-    .option("--trust-origin <url...>", "also send the token to this origin if the card names it")
-    .addOption(
-      new Option("--binding <binding...>", "check only these bindings (default: those of the card)").choices(
-        BINDINGS,
-      ),
-    )
-    .option("--only <id...>", "run only these tests")
-    .option(
-      "--message <text>",
-      "the message that the agent receives, about three times per binding and version",
-      "Hello",
-    )
-    .option("--resilience", "check the behavior under faults, on the first binding of the card")
-    .option("--wait-message <text>", "with --resilience: a text after which the agent works until canceled")
-    .option("--ask-message <text>", "with --resilience: a text after which the agent asks for input")
-    .option("--restart-command <command>", "with --resilience: a shell command that restarts the server")
-    .option("-y, --yes", "also send more messages, and with --resilience webhooks and large requests")
-    .option("--behaviors <file>", "texts of ACTS that a test agent understands (YAML), or all")
-    .option("--expected-failures <file>", "JSON list of known failures: test, bindings, outcome, reason")
-    .option("--markdown", "print Markdown")
-    .option("--junit <file>", "write a JUnit report")
-    .option("--sarif <file>", "write the findings as SARIF")
-    .option("--badge <file>", "write a badge as SVG")
+    .addOption(new Option("--bearer <token>", "bearer token to authenticate with").env("A2ACLI_BEARER"));
+  return addOptionRows(command, OPTION_ROWS, {
+    values: { binding: BINDINGS },
+    defaults: { message: ["Hello"] },
+  })
     .addHelpText(
       "after",
       `

@@ -1,3 +1,4 @@
+import { addOptionRows } from "./option-rows.ts";
 import { existsSync } from "node:fs";
 import { Writable } from "node:stream";
 import { Command } from "commander";
@@ -33,29 +34,19 @@ interface McpOptions extends ClientOptions {
 /** Client options that a server with several agents cannot support. */
 const HIDDEN_OPTIONS = new Set(["--agent-card", "--output", "--stream", "--verbose", "--timeout"]);
 
+const OPTION_ROWS = `
+--port <number>  listen for streamable HTTP on 127.0.0.1, 0 for any free port (default: stdio)
+--store <store>  task store for agent files: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE
+--wait <duration>  time limit after which a call returns the unfinished task (default: none)
+--ask-user  send an agent's questions to the host's user if supported (default: MCP tasks only)`;
+
 export function createMcpCommand(context: CliContext): Command {
-  const command = addClientOptions(new Command("mcp"))
+  const command = addOptionRows(addClientOptions(new Command("mcp")), OPTION_ROWS, {
+    values: { port: parsePort, wait: parseDuration },
+    defaults: { store: ["memory"] },
+  })
     .usage("<agent...> [options]")
     .argument("<agents...>", "URLs of agents, and agent files or directories as for serve")
-    .option(
-      "--port <number>",
-      "listen for streamable HTTP on 127.0.0.1, 0 for any free port (default: stdio)",
-      parsePort,
-    )
-    .option(
-      "--store <store>",
-      "task store for agent files: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE",
-      "memory",
-    )
-    .option(
-      "--wait <duration>",
-      "time limit after which a call returns the unfinished task (default: none)",
-      parseDuration,
-    )
-    .option(
-      "--ask-user",
-      "send an agent's questions to the host's user if supported (default: MCP tasks only)",
-    )
     .addHelpText(
       "after",
       `

@@ -7,6 +7,7 @@ import { createUsageError } from "./cli-error.ts";
 import { createPrivateAgentsOption } from "./console/private-agents-option.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import type { LoadedAgents } from "./serve/load-agent-files.ts";
+import { addOptionRows } from "./option-rows.ts";
 import { addAuthOptions } from "./serve/serve-auth-options.ts";
 import { createPriceOption } from "./trace/price-option.ts";
 import { renderCurlCommand, renderSendCommand, type ServedAgentSummary } from "./serve/banner.ts";
@@ -72,85 +73,70 @@ interface ServeDefaults {
   readonly hasRoleOption?: boolean;
 }
 
+const PORT_OPTION_ROWS = `
+--strict-port  fail if the default or configured port is in use
+--grpc-port <number>  also serve gRPC on this port; 0 for any free port
+--grpc-unlisted  leave gRPC out of the agent cards, for ADK for Python
+`;
+const SERVER_OPTION_ROWS = `
+--operator-token-file <file>  file with the token of an operator, who sees the tasks of all callers in the console
+--text-index  index the text of tasks, so that the console searches for words
+--openai  also serve the agents as models of OpenAI's chat API at /v1
+--host <address>  address to listen on
+--store <store>  task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE
+--keep-tasks <days>  days to keep ended tasks; 0 keeps all tasks (default: 30)
+`;
+const OPERATION_OPTION_ROWS = `
+--drain <duration>  time in which a stopping server still serves requests, and /readyz replies with 503 (default: 0s)
+--public-url <url>  URL of this server for clients, if it is behind a proxy
+--cors-origin <origin>  origin of web pages that may call the agents, such as https://shop.example, or *; repeatable
+--allow-unauthenticated  accept all callers without authentication, also from other machines
+--allow-private-webhooks  also send push notifications to this machine and to private networks
+--log-format <format>  format of the log (default: pretty on a terminal, else json)
+--log-requests  also log a line for each request
+--record <file>  append the traffic to this file, without credentials; colloquy trace show reads it
+--otlp <url>  send spans and metrics to this collector, such as http://127.0.0.1:4318
+--metrics-port <number>  also reply to GET /metrics on this port, without authentication; 0 for any free port`;
+const ROLE_OPTION_ROW =
+  "--role <role>  web starts no agents, worker accepts no A2A requests; requires a postgres:// store (default: all)";
+
+const SERVE_OPTION_VALUES = {
+  "cors-origin": appendValue,
+  drain: parseDuration,
+  "grpc-port": parsePort,
+  "keep-tasks": parseDays,
+  "log-format": ["json", "pretty"],
+  "metrics-port": parsePort,
+  role: ["web", "worker", "all"],
+};
+
 /** Adds the options of a command that serves agents. */
-export function addServeOptions(command: Command, defaults: ServeDefaults = {}): Command {
-  const { store = "sqlite:.colloquy/colloquy.db", console = false, hasRoleOption = true } = defaults;
-  addAuthOptions(command)
-    .addOption(
-      new Option(
-        "--port <number>",
-        "port to listen on, or 0 for any free port; the default port moves to the next free port",
-      )
-        .env("PORT")
-        .argParser(parsePort)
-        .implies({ strictPort: true })
-        .default(4120),
+export function addServeOptions(
+  command: Command,
+  { store = "sqlite:.colloquy/colloquy.db", console = false, hasRoleOption = true }: ServeDefaults = {},
+): Command {
+  addAuthOptions(command).addOption(
+    new Option(
+      "--port <number>",
+      "port to listen on, or 0 for any free port; the default port moves to the next free port",
     )
-    .option("--strict-port", "fail if the default or configured port is in use")
-    .option("--grpc-port <number>", "also serve gRPC on this port; 0 for any free port", parsePort)
-    .option("--grpc-unlisted", "leave gRPC out of the agent cards, for ADK for Python")
-    .addOption(
-      console
-        ? new Option("--no-console", "omit the console, a web page that shows and starts tasks, at /console/")
-        : new Option(
-            "--console",
-            "also serve the console, a web page that shows and starts tasks, at /console/",
-          ),
+      .env("PORT")
+      .argParser(parsePort)
+      .implies({ strictPort: true })
+      .default(4120),
+  );
+  addOptionRows(command, PORT_OPTION_ROWS, { values: SERVE_OPTION_VALUES })
+    .option(
+      console ? "--no-console" : "--console",
+      `${console ? "omit" : "also serve"} the console, a web page that shows and starts tasks, at /console/`,
     )
     .option("--open", "open the console in the default browser")
     .addOption(createPriceOption())
-    .addOption(createPrivateAgentsOption())
-    .option(
-      "--operator-token-file <file>",
-      "file with the token of an operator, who sees the tasks of all callers in the console",
-    )
-    .option("--text-index", "index the text of tasks, so that the console searches for words")
-    .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
-    .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--store <store>", "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE", store)
-    .option("--keep-tasks <days>", "days to keep ended tasks; 0 keeps all tasks (default: 30)", parseDays);
-  if (hasRoleOption)
-    command.addOption(
-      new Option(
-        "--role <role>",
-        "web starts no agents, worker accepts no A2A requests; requires a postgres:// store (default: all)",
-      ).choices(["web", "worker", "all"]),
-    );
-  return command
-    .option(
-      "--drain <duration>",
-      "time in which a stopping server still serves requests, and /readyz replies with 503 (default: 0s)",
-      parseDuration,
-    )
-    .option("--public-url <url>", "URL of this server for clients, if it is behind a proxy")
-    .option(
-      "--cors-origin <origin>",
-      "origin of web pages that may call the agents, such as https://shop.example, or *; repeatable",
-      appendValue,
-    )
-    .option("--allow-unauthenticated", "accept all callers without authentication, also from other machines")
-    .option(
-      "--allow-private-webhooks",
-      "also send push notifications to this machine and to private networks",
-    )
-    .addOption(
-      new Option(
-        "--log-format <format>",
-        "format of the log (default: pretty on a terminal, else json)",
-      ).choices(["json", "pretty"]),
-    )
-    .option("--log-requests", "also log a line for each request")
-    .option(
-      "--record <file>",
-      "append the traffic to this file, without credentials; colloquy trace show reads it",
-    )
-    .option("--otlp <url>", "send spans and metrics to this collector, such as http://127.0.0.1:4318")
-    .option(
-      "--metrics-port <number>",
-      "also reply to GET /metrics on this port, without authentication; 0 for any free port",
-      parsePort,
-    )
-    .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
+    .addOption(createPrivateAgentsOption());
+  const defaults = { host: ["127.0.0.1"], store: [store] } as const;
+  const rows = [SERVER_OPTION_ROWS, ...(hasRoleOption ? [ROLE_OPTION_ROW] : []), OPERATION_OPTION_ROWS];
+  for (const part of rows) addOptionRows(command, part, { values: SERVE_OPTION_VALUES, defaults });
+  return command.addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }
 
 async function runServe(

@@ -6,6 +6,7 @@ import { assertRecordWritable } from "./assert-record-writable.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createUsageError, toCliError } from "./cli-error.ts";
 import { appendValue, createOutputOption, parsePort } from "./client-options.ts";
+import { addOptionRows } from "./option-rows.ts";
 import type { OutputFormat } from "./output-writer.ts";
 import { readPackageVersion } from "./package-version.ts";
 import { waitForAbort } from "./wait-for-abort.ts";
@@ -23,33 +24,23 @@ interface TapCommandOptions {
   output: OutputFormat;
 }
 
+const OPTION_ROWS = `
+--to <url>  agent or host to forward to, as URL or NAME=URL; repeatable, each target has its own port
+--port <number>  port for the first target, 0 for any free port; further targets have the next ports
+--record <file>  file to which the record is appended
+--no-bodies  record ids, states, and times, but no content
+--fault <rule>  fault to inject, such as cut:after=3; repeatable (default: none)
+--host <address>  address to listen on
+--allow-unauthenticated  accept requests of other machines, which the tap does not authenticate
+--insecure  accept any TLS certificate of the agents, for development (default: they are verified)
+--quiet  print no line for each call`;
+
 export function createTapCommand(context: CliContext): Command {
-  return new Command("tap")
+  return addOptionRows(new Command("tap"), OPTION_ROWS, {
+    values: { fault: appendValue, port: parsePort, to: appendValue },
+    defaults: { host: ["127.0.0.1"], port: [4140], record: ["traffic.jsonl"] },
+  })
     .usage("--to <url> [options]")
-    .option(
-      "--to <url>",
-      "agent or host to forward to, as URL or NAME=URL; repeatable, each target has its own port",
-      appendValue,
-    )
-    .option(
-      "--port <number>",
-      "port for the first target, 0 for any free port; further targets have the next ports",
-      parsePort,
-      4140,
-    )
-    .option("--record <file>", "file to which the record is appended", "traffic.jsonl")
-    .option("--no-bodies", "record ids, states, and times, but no content")
-    .option("--fault <rule>", "fault to inject, such as cut:after=3; repeatable (default: none)", appendValue)
-    .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option(
-      "--allow-unauthenticated",
-      "accept requests of other machines, which the tap does not authenticate",
-    )
-    .option(
-      "--insecure",
-      "accept any TLS certificate of the agents, for development (default: they are verified)",
-    )
-    .option("--quiet", "print no line for each call")
     .addOption(createOutputOption())
     .addHelpText(
       "after",

@@ -1,8 +1,9 @@
+import { addOptionRows } from "../option-rows.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import {
   type IssuedToken,
   type OAuthClientIdentity,
@@ -42,32 +43,23 @@ interface AuthLoginOptions extends ClientOptions {
   redirectPort: number;
 }
 
+const OPTION_ROWS = `
+--scheme <name>  security scheme of the agent card (default: the first one with a login)
+--flow <flow>  device shows a code for any browser, browser opens a page on this machine, client needs no user (default: the flow in the agent card)
+--scope <scope>  scope to request; repeatable (default: the scopes in the agent card)
+--redirect-port <port>  port on 127.0.0.1 to which the browser returns`;
+
 export function createAuthLoginCommand(context: CliContext): Command {
-  const command = new Command("login")
-    .option("--scheme <name>", "security scheme of the agent card (default: the first one with a login)")
-    .addOption(
-      new Option(
-        "--flow <flow>",
-        "device shows a code for any browser, browser opens a page on this machine, client needs no user (default: the flow in the agent card)",
-      ).choices(LOGIN_FLOWS),
-    )
-    .option(
-      "--scope <scope>",
-      "scope to request; repeatable (default: the scopes in the agent card)",
-      appendCommaList,
-    )
-    .addOption(
-      new Option("--redirect-port <port>", "port on 127.0.0.1 to which the browser returns")
-        .argParser(parsePort)
-        .default(0, "any free port"),
-    )
-    .addHelpText(
-      "after",
-      `
+  const command = addOptionRows(new Command("login"), OPTION_ROWS, {
+    values: { flow: LOGIN_FLOWS, "redirect-port": parsePort, scope: appendCommaList },
+    defaults: { "redirect-port": [0, "any free port"] },
+  }).addHelpText(
+    "after",
+    `
 --oauth-client is required: the id of a client that is registered at the authorization server, or id:secret.
 The token is stored in ~/.config/a2a-cli/colloquy-logins.json, and is sent only to the origin of the agent.
 Later commands use and renew the token if they get no other credentials. colloquy auth logout deletes it.`,
-    );
+  );
   return defineAgentCardCommand<AuthLoginOptions>(command, context, async (call) => {
     const { card, origin, fetch, options, output } = call;
     const client = parseRequiredClient(options);

@@ -1,5 +1,6 @@
+import { addOptionRows } from "../option-rows.ts";
 import { readFileSync } from "node:fs";
-import { InvalidArgumentError, Option, type Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { QuestionFields } from "../../cards/index.ts";
 import type { FaultOptions, PlannerOptions } from "../../cards/roles/index.ts";
 import { parseCount, parseDuration, parseJsonObject } from "../client-options.ts";
@@ -130,16 +131,7 @@ const DEFAULTS: Readonly<Record<string, readonly [value: unknown, description?: 
 };
 
 export function addCardsRunOptions(command: Command): Command {
-  for (const row of OPTION_TABLE.trim().split("\n")) {
-    const [flags = "", description] = row.split("  ");
-    const option = new Option(flags, description);
-    const [, name = "", value = ""] = /--([\w-]+)(?: (<\w+>))?$/.exec(flags) ?? [];
-    const parse = PARSERS[name] ?? PARSERS[value];
-    if (parse) option.argParser(parse);
-    if (CHOICES[name]) option.choices(CHOICES[name]);
-    if (DEFAULTS[name]) option.default(...DEFAULTS[name]);
-    command.addOption(option);
-  }
+  addOptionRows(command, OPTION_TABLE, { values: { ...PARSERS, ...CHOICES }, defaults: DEFAULTS });
   return addOutputFormatOptions(command.addOption(createTariffOption()));
 }
 
