@@ -1,8 +1,9 @@
 import { A2AError, type JsonObject } from "../../protocol/index.ts";
-import { type MessageCard, type CardMetadata, parseCardTime } from "./message-card.ts";
+import { type MessageCard, parseCardTime } from "./message-card.ts";
 import {
   matchesFieldRules,
   isPlainObject,
+  type FieldRule,
   type FieldRules,
   describeValue,
   ValidationContext,
@@ -104,51 +105,19 @@ function isValidContent(value: unknown, at: ValidationContext): value is string 
   );
 }
 
-function isValidMetadata(value: unknown, at: ValidationContext): value is CardMetadata {
-  return object(value, at) && matchesFieldRules(value, METADATA_RULES, at);
-}
-
 function isValidTimestamp(value: unknown, at: ValidationContext): value is string {
   if (typeof value === "string" && !Number.isNaN(parseCardTime({ timestamp: value }))) return true;
   return at.addViolation(`must be a time such as 2025-01-15T10:30:00.000Z, not ${describeValue(value)}`);
 }
 
-/** Returns whether a value is a valid `CardTokenUsage` and adds each violation to `at`. */
-function isValidUsage(value: unknown, at: ValidationContext): value is object {
-  return object(value, at) && matchesFieldRules(value, TOKEN_USAGE_RULES, at);
-}
-
-function isValidFailedTry(value: unknown, at: ValidationContext): value is object {
-  return object(value, at) && matchesFieldRules(value, FAILED_TRY_RULES, at);
+/** Returns a rule for an object whose members conform to `rules`. */
+function objectWith(rules: FieldRules): FieldRule<JsonObject> {
+  return (value, at): value is JsonObject => object(value, at) && matchesFieldRules(value, rules, at);
 }
 
 function isPositiveInteger(value: unknown, at: ValidationContext): value is number {
   return nonNegativeInteger(value, at) && (value > 0 || at.addViolation("must be at least 1"));
 }
-
-const CARD_RULES: FieldRules = {
-  sender: required(id),
-  recipient: required(id),
-  message_type: required(id),
-  content: required(isValidContent),
-  metadata: required(isValidMetadata),
-  timestamp: required(isValidTimestamp),
-};
-
-const METADATA_RULES: FieldRules = {
-  card_id: id,
-  run_id: id,
-  sample_id: sampleId,
-  in_reply_to: id,
-  turn: isPositiveInteger,
-  dataset: string,
-  tokens: nonNegativeInteger,
-  usage: isValidUsage,
-  model: string,
-  duration_ms: nonNegativeNumber,
-  attempt: isPositiveInteger,
-  failed_tries: list(isValidFailedTry),
-};
 
 const FAILED_TRY_RULES: FieldRules = {
   reason: required(oneOf("model_error", "unusable_reply")),
@@ -164,4 +133,28 @@ const TOKEN_USAGE_RULES: FieldRules = {
   cached_input_tokens: nonNegativeInteger,
   reasoning_output_tokens: nonNegativeInteger,
   source: required(oneOf("reported", "estimated", "none")),
+};
+
+const METADATA_RULES: FieldRules = {
+  card_id: id,
+  run_id: id,
+  sample_id: sampleId,
+  in_reply_to: id,
+  turn: isPositiveInteger,
+  dataset: string,
+  tokens: nonNegativeInteger,
+  usage: objectWith(TOKEN_USAGE_RULES),
+  model: string,
+  duration_ms: nonNegativeNumber,
+  attempt: isPositiveInteger,
+  failed_tries: list(objectWith(FAILED_TRY_RULES)),
+};
+
+const CARD_RULES: FieldRules = {
+  sender: required(id),
+  recipient: required(id),
+  message_type: required(id),
+  content: required(isValidContent),
+  metadata: required(objectWith(METADATA_RULES)),
+  timestamp: required(isValidTimestamp),
 };

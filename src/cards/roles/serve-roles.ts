@@ -11,7 +11,7 @@ export interface ServedRoleOptions extends Omit<RoleAgentOptions, "roleTargets">
 }
 
 /** Options for `serveRoles`. */
-export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "agentCard"> {
+export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model"> {
   /** Roles to serve, by role name. The roles use these names to address each other. */
   readonly roles: Readonly<Record<string, Role | ServedRoleOptions>>;
   /**

@@ -347,23 +347,22 @@ export function listProtocolViolations({
   const found = isSettled ? lost.map(({ role }) => `no card has the tokens of a call of ${role}`) : [];
   for (const card of cards) {
     const { card_id, usage, tokens } = card.metadata;
-    const name = `${formatCardSenderAndRecipient(card)}: ${quoteContent(card)}`;
+    const add = (what: string): unknown =>
+      found.push(`${formatCardSenderAndRecipient(card)}: ${quoteContent(card)} has ${what}`);
     const sum = usage && usage.input_tokens + usage.output_tokens;
     if (card.message_type === "task" && card_id !== undefined) {
       const all = replies.get(card_id) ?? [];
       const ends = all.filter(({ message_type }) => message_type === "result" || message_type === "error");
-      if (all.length === 0 && isSettled) found.push(`${name} has no reply`);
-      if (ends.length > 1) found.push(`${name} has ${ends.length} replies`);
+      if (all.length === 0 && isSettled) add("no reply");
+      if (ends.length > 1) add(`${ends.length} replies`);
     }
     if (sum !== undefined && tokens !== undefined && sum !== tokens)
-      found.push(`${name} has ${tokens} tokens, but its usage is ${sum}`);
+      add(`${tokens} tokens, but its usage is ${sum}`);
     if (!isSettled || card_id === undefined || !recordedRoles.has(card.sender)) continue;
     const own = sumUsageTokens([usage]);
     const called = sumUsageTokens((callsByCard.get(card_id) ?? []).map((call) => call.usage));
     if (JSON.stringify(own) !== JSON.stringify(called))
-      found.push(
-        `${name} has ${own.input}+${own.output} tokens, but its model calls have ${called.input}+${called.output}`,
-      );
+      add(`${own.input}+${own.output} tokens, but its model calls have ${called.input}+${called.output}`);
   }
   return found;
 }

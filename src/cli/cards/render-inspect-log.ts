@@ -1,6 +1,7 @@
-import { pickOptions } from "../../base/usage-checks/index.ts";
+import { omitUndefined, pickOptions } from "../../base/usage-checks/index.ts";
 import {
   computeMean,
+  computeMeasureMeans,
   convertUsageToTokenCounts,
   getScoreOutcome,
   type MessageCard,
@@ -42,7 +43,10 @@ export function renderInspectLog({ runId = "", run, samples, ends, cards, calls 
       model,
       model_generate_config: seed === undefined ? {} : { seed },
       config: { epochs: 1 },
-      metadata: pickRunMetadata(run as unknown as JsonObject),
+      metadata: pickOptions(
+        run as unknown as JsonObject,
+        "method mode context evidence limits options servers prompts_sha256 data_sha256 split code",
+      ),
     },
     plan: { name: method, steps: [] },
     results: {
@@ -67,29 +71,17 @@ export function renderInspectLog({ runId = "", run, samples, ends, cards, calls 
   })}\n`;
 }
 
-function pickRunMetadata(run: JsonObject): JsonObject {
-  return pickOptions(
-    run,
-    "method mode context evidence limits options servers prompts_sha256 data_sha256 split code",
-  );
-}
-
 /** Returns the accuracy of the scorer, and the mean of each additional measure. */
-function listMetrics(scored: readonly RecordedSample[]): { name: string; metrics: JsonObject }[] {
+function listMetrics(scored: readonly RecordedSample[]): { name: string; metrics: object }[] {
   const scores = scored.flatMap(({ score }) => score ?? []);
-  const names = [...new Set(scores.flatMap(({ measures }) => Object.keys(measures ?? {})))];
-  const correct = scores.map((score) => (score.correct ? 1 : 0));
+  const accuracy = scores.length > 0 ? computeMean(scores.map(({ correct }) => (correct ? 1 : 0))) : 0;
   return [
-    { name: "answer", metrics: toMetrics("accuracy", correct) },
-    ...names.map((name) => {
-      const values = scores.flatMap(({ measures }) => measures?.[name] ?? []);
-      return { name, metrics: toMetrics("mean", values) };
-    }),
+    { name: "answer", metrics: { accuracy: { name: "accuracy", value: accuracy } } },
+    ...Object.entries(computeMeasureMeans(scores)).map(([name, value]) => ({
+      name,
+      metrics: { mean: { name: "mean", value } },
+    })),
   ];
-}
-
-function toMetrics(name: string, values: readonly number[]): JsonObject {
-  return { [name]: { name, value: values.length > 0 ? computeMean(values) : 0 } };
 }
 
 function toInspectSample(
@@ -124,13 +116,16 @@ function toInspectSample(
         ...Object.fromEntries(measures.map(([name, value]) => [name, { value }])),
       },
     }),
-    metadata: { ...(score?.turns !== undefined && { turns: score.turns }) },
+    metadata: omitUndefined({ turns: score?.turns }),
     model_usage: groupUsage(calls, ({ line }) => line.model),
     role_usage: groupUsage(calls, ({ role }) => role),
     events: calls.map(toModelEvent),
-    ...(first && { started_at: toIsoTime(first.sentMs) }),
-    ...(last && { completed_at: toIsoTime(last.arrivedMs) }),
-    ...(first && last && { total_time: (last.arrivedMs - first.sentMs) / 1_000 }),
+    ...(first &&
+      last && {
+        started_at: new Date(first.sentMs).toISOString(),
+        completed_at: new Date(last.arrivedMs).toISOString(),
+        total_time: (last.arrivedMs - first.sentMs) / 1_000,
+      }),
     ...(error !== undefined && { error: toInspectError(error) }),
   };
 }
@@ -147,46 +142,40 @@ function toChatMessage({ sender, recipient, message_type, content, metadata }: M
 }
 
 function toModelEvent({ line, role, usage }: RecordedCall): object {
-  const { model, at, prompt, reply, error, finish_reason, duration_ms } = line;
-  const { messages = [], ...config } = isObject(prompt) ? prompt : {};
-  const names: Readonly<Record<string, string>> = {
-    maxTokens: "max_tokens",
-    temperature: "temperature",
-    seed: "seed",
+  const { model, at, prompt, reply, error, finish_reason = "", duration_ms } = line;
+  const { messages = [], maxTokens, temperature, seed }: Partial<JsonObject> = isObject(prompt) ? prompt : {};
+  const choice = {
+    message: { role: "assistant", content: toText(reply ?? "") },
+    stop_reason: STOP_REASONS[finish_reason] ?? "unknown",
   };
-  const reasons: Readonly<Record<string, string>> = { length: "max_tokens", filter: "content_filter" };
   return {
     event: "model",
     timestamp: at,
     working_start: 0,
     model,
     role,
-    input: (Array.isArray(messages) ? messages : []).map((message) =>
-      isObject(message) ? { role: message["role"] ?? "user", content: message["text"] ?? "" } : {},
-    ),
+    input: (Array.isArray(messages) ? messages : [])
+      .filter(isObject)
+      .map(({ role = "user", text = "" }) => ({ role, content: text })),
     tools: [],
     tool_choice: "none",
-    config: Object.fromEntries(
-      Object.entries(config).flatMap(([name, value]) => (names[name] ? [[names[name], value]] : [])),
-    ),
+    config: omitUndefined({ max_tokens: maxTokens, temperature, seed }),
     output: {
       model,
-      choices:
-        reply === undefined
-          ? []
-          : [
-              {
-                message: { role: "assistant", content: toText(reply) },
-                stop_reason: finish_reason === "stop" ? "stop" : (reasons[finish_reason ?? ""] ?? "unknown"),
-              },
-            ],
+      choices: reply === undefined ? [] : [choice],
       usage: toModelUsage(convertUsageToTokenCounts(usage)),
       time: duration_ms / 1_000,
-      ...(error !== undefined && { error }),
+      ...omitUndefined({ error }),
     },
-    ...(error !== undefined && { error }),
+    ...omitUndefined({ error }),
   };
 }
+
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  stop: "stop",
+  length: "max_tokens",
+  filter: "content_filter",
+};
 
 function groupUsage(
   calls: readonly RecordedCall[],
@@ -215,8 +204,4 @@ function toInspectError(message: string): object {
 
 function toText(value: JsonValue): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function toIsoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

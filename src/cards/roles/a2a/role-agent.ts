@@ -53,15 +53,11 @@ export interface RoleAgentOptions extends RoleRuntimeOptions {
    * text as a task and replies with plain text. Default: `false`.
    */
   readonly requireCards?: boolean;
-  /** Additional members of the A2A agent card. */
-  readonly agentCard?: Partial<
-    Pick<AgentDescription, "name" | "version" | "provider" | "documentationUrl" | "iconUrl">
-  >;
 }
 
 const assertKnownOptions = defineOptionNames<RoleAgentOptions>()(
   "createRoleAgent",
-  "agentCard clock connectOptions deadlineMs graceMs model newId observer protocol recorder requireCards roleTargets",
+  "clock connectOptions deadlineMs graceMs model newId observer protocol recorder requireCards roleTargets",
 );
 
 /**
@@ -107,7 +103,7 @@ class RoleAgent implements Agent {
     const accepts = listCardTypesForRole(protocol, "to", name);
     const emits = listCardTypesForRole(protocol, "from", name);
     const params = { role: name, accepts, emits, relay: ["none", "full"] as const };
-    const { requireCards = false, agentCard } = this.#options;
+    const { requireCards = false } = this.#options;
     return {
       name,
       description,
@@ -115,7 +111,6 @@ class RoleAgent implements Agent {
       defaultOutputModes: ["text/plain", MESSAGE_CARD_MEDIA_TYPE],
       skills: [{ id: name, name, description, tags: ["cards", name] }],
       capabilities: { streaming: true, extensions: [createMessageCardExtension(params, requireCards)] },
-      ...agentCard,
     };
   }
 
