@@ -367,6 +367,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
         return second - first;
       })
       .toBe((await rows.first().boundingBox())?.height);
+    expect(await rows.nth(1).locator(".task-duration").isVisible()).toBe(true);
     await rows.nth(1).click();
     const readers = page.getByRole("region", { name: "Readers" }).getByRole("listitem");
     await expect.poll(() => readers.first().innerText()).toMatch(/all \d+ events/);

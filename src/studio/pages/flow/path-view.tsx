@@ -10,7 +10,6 @@ import {
   addUsage,
   buildTrafficGraph,
   type CriticalPathStep,
-  formatPrice,
   listTaskActivities,
   NO_USAGE,
   summarizeCriticalPath,
@@ -18,7 +17,7 @@ import {
   type TrafficTask,
   UNOBSERVED_TASK,
 } from "../../../observe/trace/index.ts";
-import { MISSING_PRICES } from "../task/model-call-view.tsx";
+import { explainMissingPrice } from "../parts/token-count.tsx";
 import type { FlowAnalysis } from "./analyze-flow.ts";
 import { FigureTable } from "./figure-table.tsx";
 import { listUsage, WAIT_LABELS } from "./traffic-drawings.ts";
@@ -37,7 +36,7 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
   const shares = useMemo(() => summarizeCriticalPath(path), [path]);
   const waits = useMemo(() => sumActivities(flow), [flow]);
   const { edges } = useMemo(() => buildTrafficGraph(model, taskKeys), [model, flow]);
-  const usage = tasks.map((task) => task.usage).reduce(addUsage, NO_USAGE);
+  const missingPrice = explainMissingPrice(tasks.map((task) => task.usage).reduce(addUsage, NO_USAGE));
   const start = path[0]?.startMs ?? 0;
   const total = (path.at(-1)?.endMs ?? start) - start;
   return (
@@ -115,7 +114,7 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
             <TokenCount usage={usage} text={listUsage(usage).join(" · ") || "–"} />,
           ])}
         />
-        {usage.calls > 0 && formatPrice(usage) === "" && <p class="soft">{MISSING_PRICES}</p>}
+        {missingPrice !== "" && <p class="soft">{missingPrice}</p>}
       </section>
     </div>
   );

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { formatTokens, NO_USAGE, type TokenUsage } from "../../../observe/trace/index.ts";
+import { formatPrice, formatTokens, NO_USAGE, type TokenUsage } from "../../../observe/trace/index.ts";
 import { pluralize } from "../cards/text-format.ts";
 
 /** The tokens of model calls. A title says why the number is unknown or a lower bound. */
@@ -19,4 +19,12 @@ function explainTokens({ calls, callsWithoutTokens }: TokenUsage): string {
   return callsWithoutTokens === calls
     ? "The agent reported no tokens"
     : `The agent reported no tokens for ${pluralize(callsWithoutTokens, "model call")}`;
+}
+
+/** Explains a missing cost where users look for it. Empty if a price is known, or if no tokens are known. */
+export function explainMissingPrice(usage: TokenUsage): string {
+  const hasTokens = usage.inputTokens + usage.outputTokens > 0;
+  return hasTokens && formatPrice(usage) === ""
+    ? "No prices are known, so that the cost is unknown. Pass a file with --prices."
+    : "";
 }

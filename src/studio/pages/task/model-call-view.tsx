@@ -7,6 +7,7 @@ import { JsonTree } from "../parts/json-tree.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import { PartBoundary } from "../parts/part-boundary.tsx";
 import { PlainText } from "../parts/plain-text.tsx";
+import { explainMissingPrice } from "../parts/token-count.tsx";
 import {
   listModelMessages,
   listOfferedTools,
@@ -15,18 +16,16 @@ import {
   type OfferedTool,
 } from "./model-messages.ts";
 
-/** Stands where the user looks for the cost of model calls. */
-export const MISSING_PRICES = "No prices are known, so that the cost is unknown. Pass a file with --prices.";
-
 /** What a model saw, what it replied, and what the call cost. */
 export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {
   const prompt = useMemo(() => listModelMessages(line.prompt, "user"), [line.prompt]);
   const tools = useMemo(() => listOfferedTools(line.prompt), [line.prompt]);
   const reply = useMemo(() => listModelMessages(line.reply, "assistant"), [line.reply]);
+  const usage = addModelLineUsage(NO_USAGE, line);
   const facts = [
     ["Model", line.provider === undefined ? line.model : `${line.model} (${line.provider})`],
     ["Tokens", formatTokens(line)],
-    ["Price", formatPrice(addModelLineUsage(NO_USAGE, line)) || MISSING_PRICES],
+    ["Price", formatPrice(usage) || explainMissingPrice(usage)],
     ["Finish reason", line.finish_reason ?? ""],
     ["Duration", formatDuration(line.duration_ms)],
   ].filter(([, value]) => value !== "");

@@ -127,7 +127,7 @@ function TaskTime(props: {
   const { source } = usePageState();
   const nowMs = useCurrentTime();
   const { startMs, endMs } = getTaskPeriod(task);
-  if (isTerminal(state) || source.session.mode === "file")
+  if (isTerminal(state) || state === "TASK_STATE_UNSPECIFIED" || source.session.mode === "file")
     return <AgentText text={`${formatDuration(endMs - startMs)}: ${explainTime(model, task)}`} />;
   const sinceMs = isInterrupted(state) ? (task.stateChanges.at(-1)?.timeMs ?? startMs) : startMs;
   const duration = formatDuration(Math.max(0, nowMs - sinceMs));

@@ -9,12 +9,11 @@ import { toSingleLine } from "../../../cards/index.ts";
 import { formatPrice } from "../../../observe/trace/index.ts";
 import { shortenId } from "../parts/identifier.tsx";
 import { useCopyHotkeys } from "../parts/copy-text.ts";
-import { MISSING_PRICES } from "../task/model-call-view.tsx";
 import { FailureNotice, Notice } from "../parts/notice.tsx";
 import { TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { formatAge, formatDateTime, useCurrentTime } from "../parts/time-format.ts";
 import { useMediaQuery } from "../parts/use-media-query.ts";
-import { TokenCount } from "../parts/token-count.tsx";
+import { explainMissingPrice, TokenCount } from "../parts/token-count.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { hasFilter, toTaskQuery } from "./task-filter.ts";
 import { TaskFilterForm } from "./task-filter-form.tsx";
@@ -34,6 +33,7 @@ export function TasksScreen(): VNode {
   const { rows: listed, ...list } = useTaskList(toTaskQuery(filter));
   const rows = useMemo(() => nestTaskRows(listed), [listed]);
   const [selectedKey, setSelectedKey] = useState<string>();
+  const missingPrice = listed.map(({ usage }) => (usage ? explainMissingPrice(usage) : "")).find(Boolean);
   const hasCost = listed.some(({ usage }) => usage && formatPrice(usage) !== "");
   const isPhone = useMediaQuery("(max-width: 640px)");
   const nowMs = useCurrentTime();
@@ -65,7 +65,7 @@ export function TasksScreen(): VNode {
       )}
       <p class="list-summary soft" role="status">
         {formatSummary(rows.length, list)}
-        {!hasCost && listed.some(({ usage }) => usage) && ` · ${MISSING_PRICES}`}
+        {missingPrice !== undefined && ` · ${missingPrice}`}
       </p>
       {rows.length === 0 && list.status === "ready" && <EmptyTaskList isFiltered={hasFilter(filter)} />}
       {rows.length > 0 && (
