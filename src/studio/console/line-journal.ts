@@ -145,7 +145,10 @@ export class LineJournal {
     const facts: JournalTaskFacts = { ...this.#startedCalls.get(callKey ?? ""), ...this.#facts.get(taskId) };
     if (line.kind === "model") facts.usage = addModelLineUsage(facts.usage ?? NO_USAGE, line as ModelLine);
     if (line.log_seq !== undefined) facts.events = Math.max(facts.events ?? 0, line.log_seq);
-    if (line.log_seq === 1 && line.time_known !== false) facts.createdAt ??= line.at;
+    // Servers list the time of a status, and commit it later.
+    const statusTime = line.kind === "event" ? line.event?.task?.status?.timestamp : undefined;
+    if (statusTime !== undefined) facts.createdAt = statusTime;
+    else if (line.log_seq === 1 && line.time_known !== false) facts.createdAt ??= line.at;
     if (line.parent) facts.parent ??= line.parent;
     this.#facts.set(taskId, facts);
   }
@@ -190,5 +193,6 @@ interface LineIds {
   readonly call?: string;
   readonly log_seq?: number;
   readonly time_known?: false;
+  readonly event?: { readonly task?: { readonly status?: { readonly timestamp?: string } } };
   readonly parent?: ParentTask;
 }

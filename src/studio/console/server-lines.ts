@@ -101,9 +101,9 @@ export class ServerLines {
         readonly task_id?: string;
       };
       const { kind, task_id } = line;
-      // `onEvent` reports the events, together with their owners.
-      if (kind === "event" || this.#reads.isConsoleRead(line)) return;
       const owner = TASK_LINE_KINDS.has(kind) ? this.#ownersByTask.get(task_id ?? "") : undefined;
+      // `onEvent` reports the events of this server. Other servers can write to the same record.
+      if ((kind === "event" && owner !== undefined) || this.#reads.isConsoleRead(line)) return;
       this.#onLine(text, owner);
     });
   }

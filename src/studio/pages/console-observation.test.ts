@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FunctionTool, LlmAgent, LongRunningFunctionTool } from "@google/adk";
 import { agent, artifact, data } from "../../agents/adapters/index.ts";
+import { adkAgent, ScriptedLlm } from "../../agents/adk/index.ts";
 import {
   CHROMIUM_MISSING_MESSAGE,
   findChromium,
@@ -14,7 +16,12 @@ import {
 import { ScriptedA2aJsTestExecutor, serveWithOfficialSdk } from "../../client/a2a-js-server.fixture.ts";
 import { connect } from "../../client/index.ts";
 import { decodeModelPrices, type TrafficLine } from "../../observe/trace/index.ts";
-import { openTrafficRecord, readTrafficFile } from "../../observe/trace/recording/index.ts";
+import {
+  createMemoryTrafficSink,
+  createTrafficWriter,
+  openTrafficRecord,
+  readTrafficFile,
+} from "../../observe/trace/recording/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import type { Task } from "../../protocol/index.ts";
@@ -462,6 +469,75 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await page.getByRole("tab", { name: "Messages and artifacts" }).click();
     const sides = page.locator(".messages .message-head strong");
     await expect.poll(() => sides.allInnerTexts()).toEqual(["planner", expect.stringMatching(/^reporter$/)]);
+    await page.close();
+    await test.close();
+  });
+
+  it("states the same duration everywhere, also of an agent whose server writes to the same record", async () => {
+    const record = createTrafficWriter(createMemoryTrafficSink(), {
+      vantage: "server",
+      name: "test",
+      code: "test",
+    });
+    const solver = agent({ name: "solver", description: "Solves" }, async function* () {
+      await setTimeout(150);
+      yield "5";
+    });
+    const solverServer = createServer(solver, { store: "memory", observer: false, record });
+    const { url } = await solverServer.listen();
+    const planner = agent({ name: "planner", description: "Plans" }, async function* () {
+      yield (await (await connect(url)).ask("How much?")).text;
+    });
+    const test = await ConsolePageTest.serve({ planner }, {}, { agentUrls: [url], serverRecord: record });
+    const { page, errors } = await test.open(browser, "#/tasks");
+    await (await connect(test.url)).ask("Plan");
+    const rows = page.locator("[data-testid=task-row]");
+    await expect
+      .poll(() => page.locator("[data-testid=task-row][data-state=TASK_STATE_COMPLETED]").count())
+      .toBe(2);
+    const listed = await rows.locator(".task-duration").allInnerTexts();
+    for (const [index, name] of ["planner", "solver"].entries()) {
+      await page.evaluate(`location.hash = "#/tasks"`);
+      await rows.nth(index).click();
+      await page.locator(".task-title h1", { hasText: name }).waitFor();
+      const time = page.locator(".task-time");
+      await expect.poll(() => time.innerText()).toMatch(new RegExp(`^${listed[index]}: \\d+ %`));
+      await time.click();
+      await page.getByRole("heading", { name: `: ${listed[index]}` }).waitFor();
+      await page.locator(".card-facts", { hasText: `time${listed[index]}` }).waitFor();
+    }
+    expect(errors).toEqual([]);
+    await page.close();
+    await test.close();
+    await solverServer.close();
+  });
+
+  it("shows the call of a tool once, also if messages, artifacts, and the record report it", async () => {
+    const tool = new FunctionTool({
+      name: "look_up",
+      description: "Looks up",
+      execute: () => ({ found: 7 }),
+    });
+    const ask = new LongRunningFunctionTool({
+      name: "approve_order",
+      description: "Asks",
+      execute: () => ({ status: "pending" }),
+    });
+    const model = new ScriptedLlm([{ call: "look_up" }, { call: "approve_order" }, "I ask.", "Done."]);
+    const helper = new LlmAgent({ name: "helper", description: "Helps", model, tools: [tool, ask] });
+    const test = await ConsolePageTest.serve({ helper: adkAgent(helper) });
+    const { page } = await test.open(browser, "#/chat/helper");
+    await page.getByRole("textbox", { name: "Message" }).fill("Help");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.locator("[data-testid=turn]").nth(1).getByText("Done.").waitFor();
+    const calls = page.locator(".transcript .tool-call summary");
+    for (const isReload of [false, true]) {
+      if (isReload) await page.reload();
+      await expect
+        .poll(() => calls.allInnerTexts())
+        .toEqual([expect.stringMatching(/^tool look_up/), expect.stringMatching(/^tool approve_order/)]);
+    }
     await page.close();
     await test.close();
   });

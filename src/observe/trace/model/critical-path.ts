@@ -5,7 +5,7 @@ import {
   type TaskActivity,
 } from "./task-activities.ts";
 import type { TrafficModel } from "./traffic-model.ts";
-import type { TrafficTask } from "./traffic-task.ts";
+import { CLOCK_TOLERANCE_MS, type TrafficTask } from "./traffic-task.ts";
 
 /** A part of the critical path, in which one party determined the duration of the root task. */
 export interface CriticalPathStep {
@@ -32,11 +32,10 @@ export function computeTaskCriticalPath(model: TrafficModel, task: TrafficTask):
   const { startMs, endMs } = getTaskPeriod(task);
   const steps: CriticalPathStep[] = [];
   walkBackward(model, task, startMs, endMs, steps, new Set([task.key]));
-  return steps.every(({ kind }) => UNEXPLAINED_KINDS.has(kind)) ? [] : steps.toReversed();
+  const isUnexplained = steps.every(({ kind }) => UNEXPLAINED_KINDS.has(kind));
+  // The turns of an agent that only asks can be shorter than the difference of the clocks.
+  return isUnexplained && task.turns.length === 0 ? [] : steps.toReversed();
 }
-
-/** The lines of a log have a wall clock in milliseconds, and the turns of a server have the clock of their writer. */
-const CLOCK_TOLERANCE_MS = 10;
 
 /** Kinds of steps that any log of a task shows, and that do not tell what its agent did. */
 const UNEXPLAINED_KINDS: ReadonlySet<string> = new Set(["unobserved", "user", "queue"]);

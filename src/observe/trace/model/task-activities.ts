@@ -1,7 +1,7 @@
 import { isInterrupted, isTerminal, TASK_STATES, type TaskState } from "../../../protocol/index.ts";
 import type { TrafficExchange } from "./traffic-exchange.ts";
 import type { TrafficModel } from "./traffic-model.ts";
-import type { TrafficTask } from "./traffic-task.ts";
+import type { TaskStateChange, TrafficTask } from "./traffic-task.ts";
 
 /** A period in which a task waited for something outside of its agent. */
 export interface TaskActivity {
@@ -97,9 +97,9 @@ function groupChildExchanges(model: TrafficModel, parentKey: string): TaskActivi
 
 function listStateWaits(task: TrafficTask, taskEndMs: number): TaskActivity[] {
   const changes = task.stateChanges;
-  const turnStarts = task.turns.flatMap(({ line, timeMs }) => (line.phase === "begin" ? timeMs : []));
-  const answers = listMessageTimes(task);
-  return changes.flatMap(({ state, timeMs }, at): TaskActivity[] => {
+  const turnStarts = listObservedTurns(task).map(({ startMs }) => startMs);
+  return changes.flatMap((change, at): TaskActivity[] => {
+    const { state, timeMs } = change;
     const endMs = changes[at + 1]?.timeMs ?? taskEndMs;
     if (state === "TASK_STATE_SUBMITTED") {
       const startOfTurn = turnStarts.find((turnMs) => turnMs <= endMs);
@@ -109,28 +109,24 @@ function listStateWaits(task: TrafficTask, taskEndMs: number): TaskActivity[] {
     }
     if (!isKnownState(state) || !isInterrupted(state)) return [];
     // The agent works on the answer before it reports another state, which can be at the end of its turn.
-    const turnMs = findFirstBetween(turnStarts, timeMs, endMs);
-    const answerMs = findFirstBetween(answers, timeMs, turnMs ?? endMs) ?? turnMs ?? endMs;
+    const answerMs = Math.min(endMs, ...listLaterMessageTimes(task, change));
+    const turnMs = turnStarts.find((startMs) => startMs > answerMs && startMs <= endMs) ?? answerMs;
     return [
       { kind: "user", name: "", startMs: timeMs, endMs: answerMs },
-      ...(turnMs === undefined
-        ? []
-        : [{ kind: "queue", name: "", startMs: answerMs, endMs: turnMs } as const]),
+      { kind: "queue", name: "", startMs: answerMs, endMs: turnMs },
     ];
   });
 }
 
-/** Lists when messages to the task were sent, as a client observed it, and when the server stored them. */
-function listMessageTimes(task: TrafficTask): number[] {
-  const sent = [...task.calls].flatMap(({ messageId, request }) =>
-    messageId !== undefined && request ? request.timeMs : [],
+/** Lists when messages reached a task after a state: in the log of the server, or else as a client sent them. */
+function listLaterMessageTimes(task: TrafficTask, { timeMs, logSeq }: TaskStateChange): number[] {
+  if (logSeq === undefined)
+    return [...task.calls].flatMap(({ messageId, request }) =>
+      messageId !== undefined && request && request.timeMs > timeMs ? request.timeMs : [],
+    );
+  return [...task.unsentNumbers].flatMap((seq) =>
+    seq > logSeq ? (task.findLoggedEvent(seq)?.timeMs ?? []) : [],
   );
-  return [...sent, ...[...task.unsentNumbers].flatMap((seq) => task.findLoggedEvent(seq)?.timeMs ?? [])];
-}
-
-function findFirstBetween(times: readonly number[], startMs: number, endMs: number): number | undefined {
-  const between = times.filter((timeMs) => timeMs > startMs && timeMs <= endMs);
-  return between.length === 0 ? undefined : Math.min(...between);
 }
 
 function isKnownState(state: string): state is TaskState {

@@ -519,6 +519,24 @@ describe("calls between agents", () => {
     expect(computeTaskCriticalPath(model, task).map(({ kind }) => kind)).toEqual(["queue", "own"]);
   });
 
+  it("have a path of an agent that only asks, whose turn seems to begin after its question", () => {
+    const clock = { ms: 0 };
+    const server = new ScriptedWriter("server", "server", clock);
+    const ids = { agent: "clerk", task_id: TASK } as const;
+    const states = ["SUBMITTED", "INPUT_REQUIRED", "CANCELED"].map((name) => ({
+      statusUpdate: { status: { state: `TASK_STATE_${name}` } },
+    }));
+    for (const [index, event] of states.entries()) {
+      if (index === 2) server.write({ ...ids, kind: "turn", phase: "begin" });
+      if (index === 2) clock.ms += 500;
+      server.write({ ...ids, kind: "event", log_seq: index + 1, event });
+    }
+    const model = createModel(server.lines);
+    const task = model.findTask(TASK);
+    const steps = task ? computeTaskCriticalPath(model, task) : [];
+    expect(steps.at(-1)).toMatchObject({ kind: "user" });
+  });
+
   it.each(["WORKING", "COMPLETED"])(
     "have the turn after an answer on their path, and not the user, although the next state is %s",
     (next) => {
@@ -530,10 +548,11 @@ describe("calls between agents", () => {
       const report = (name: string): JsonObject => ({
         statusUpdate: { status: { state: `TASK_STATE_${name}` } },
       });
-      server.write({ ...ids, kind: "turn", phase: "begin" });
       write(1, report("WORKING"));
       clock.ms += 100;
       write(2, report("INPUT_REQUIRED"));
+      // A turn can be shorter than the difference of the clocks of the log and of the turns.
+      server.write({ ...ids, kind: "turn", phase: "begin" });
       server.write({ ...ids, kind: "turn", phase: "end" });
       clock.ms += 1_000;
       write(3, { message: { messageId: "answer", role: "ROLE_USER", parts: [{ text: "Yes" }] } });

@@ -209,7 +209,7 @@ export class TrafficTask {
     if (event && "message" in event) this.unsentNumbers.add(log_seq);
     const state = findEventState(event);
     if (state === undefined) return;
-    const change = { state, timeMs: entry.timeMs - findCommitDelay(entry.line), logSeq: log_seq };
+    const change = { state, timeMs: findStatusTime(entry), logSeq: log_seq };
     this.#addStateChange(change);
     if (log_seq > (this.#logState?.logSeq ?? 0)) this.#logState = change;
   }
@@ -242,15 +242,21 @@ export function findEventState(event: JsonObject | undefined): string | undefine
   return typeof state === "string" ? state : undefined;
 }
 
+/** The lines of a log have a wall clock in milliseconds, and other lines of a server have the clock of their writer. */
+export const CLOCK_TOLERANCE_MS = 10;
+
 /** Longest delay between a status and its commit that is plausible, in milliseconds. */
 const MAX_COMMIT_DELAY_MS = 60_000;
 
-/** Returns the time from a status to its commit, which the line reports. Lists of tasks contain the times of the status. */
-function findCommitDelay({ at, event }: EventLine): number {
+/** Returns the time of the status, and not of the later commit. Lists of tasks contain the times of the status. */
+function findStatusTime({ line: { at, event }, timeMs }: TimelineEntry<EventLine>): number {
   const status = findEventStatus(event);
   const timestamp = isObject(status) ? status["timestamp"] : undefined;
-  const delayMs = typeof timestamp === "string" ? Date.parse(at) - Date.parse(timestamp) : 0;
-  return delayMs > 0 && delayMs < MAX_COMMIT_DELAY_MS ? delayMs : 0;
+  if (typeof timestamp !== "string") return timeMs;
+  const [statusMs, commitMs] = [Date.parse(timestamp), Date.parse(at)];
+  const isPlausible = statusMs <= commitMs && commitMs - statusMs < MAX_COMMIT_DELAY_MS;
+  const clockErrorMs = timeMs - commitMs;
+  return isPlausible ? statusMs + (Math.abs(clockErrorMs) < CLOCK_TOLERANCE_MS ? 0 : clockErrorMs) : timeMs;
 }
 
 /** The first request of a client has no context, which the server chooses. */

@@ -163,7 +163,7 @@ function FrameTable({ task, call }: CallDetailsProps): VNode {
       <h2>Frames</h2>
       <ol class="frames">
         {frames.slice(0, limit).map((entry) => (
-          <FrameItem key={entry.line.seq} entry={entry} />
+          <FrameItem key={entry.line.seq} entry={entry} task={task} />
         ))}
       </ol>
       {frames.length > limit && (
@@ -175,18 +175,22 @@ function FrameTable({ task, call }: CallDetailsProps): VNode {
   );
 }
 
-function FrameItem({ entry }: { readonly entry: TimelineEntry }): VNode | null {
+function FrameItem({
+  entry,
+  task,
+}: Pick<WireViewProps, "task"> & { readonly entry: TimelineEntry }): VNode | null {
   const [isOpen, setIsOpen] = useState(false);
   if (!isEntryOfKind(entry, "frame")) return null;
   const { line, timeMs } = entry;
-  const value: JsonValue = line.event ?? line.text ?? null;
+  const event = task.findFrameEvent(line);
+  const value: JsonValue = event ?? line.text ?? null;
   return (
     <li>
       <button type="button" class="call-head" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
         <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
         <time>{formatClock(timeMs)}</time>
         <AgentText class="soft" text={`id ${line.event_id ?? "–"}`} />
-        <AgentText text={describeLine(line).text} />
+        <AgentText text={describeLine(event ? { ...line, event } : line).text} />
         <span class="soft">{formatBytes(line.bytes)}</span>
       </button>
       {isOpen && <JsonTree value={value} openLevels={4} />}
