@@ -12,6 +12,7 @@ import {
 } from "../protocol/index.ts";
 import {
   foldLogEvents,
+  hasLoggedEvent,
   type TaskScope,
   type TaskTurnStatus,
   type IdGenerator,
@@ -27,7 +28,6 @@ import {
   type RemoteTask,
   createTaskEndedError,
   isTurnStopEvent,
-  readLog,
   type TurnProgress,
   type TurnStartPoint,
 } from "../engine/index.ts";
@@ -262,7 +262,7 @@ export class FollowedTask implements RemoteTask {
     return await this.#followWhile(turn, async () => {
       const readSeq = this.#seq;
       turn.beginAtKnownSeq(seq, this.getSnapshot());
-      return !(await hasTurnStopped(this.#context.store, this, seq, readSeq));
+      return !(await hasLoggedEvent(this.#context.store, this, seq, readSeq, isTurnStopEvent));
     });
   }
 
@@ -368,17 +368,6 @@ export class FollowedTask implements RemoteTask {
     this.#nextChange = undefined;
     change?.resolve();
   }
-}
-
-/** Resolves with true if the log contains the end or an interruption of a turn with `afterSeq < seq <= untilSeq`. */
-async function hasTurnStopped(
-  store: TaskStore,
-  task: TaskFeed,
-  afterSeq: number,
-  untilSeq: number,
-): Promise<boolean> {
-  for await (const event of readLog(store, task, afterSeq, untilSeq)) if (isTurnStopEvent(event)) return true;
-  return false;
 }
 
 /** A turn that another node runs or will run. Its progress comes from the events of the followed task. */

@@ -27,7 +27,7 @@ export type { Clock } from "./clock.ts";
 export { getCallerKey, getLimitHolderKey, getTaskKey } from "./caller.ts";
 export { formatTimestamp, systemClock } from "./clock.ts";
 export { createPageTokenError } from "./list-tasks.ts";
-export { foldLogEvents, isTurnStopEvent, readLog } from "./log-events.ts";
+export { foldLogEvents, hasLoggedEvent, isTurnStopEvent, readLog } from "./log-events.ts";
 
 export { generateErrorId, generateUuidV7, type IdGenerator } from "./id-generator.ts";
 export { Committer } from "./committer.ts";

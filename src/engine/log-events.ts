@@ -75,6 +75,18 @@ export async function* readLog(
   }
 }
 
+/** Resolves with true if `test` returns true for an event of the log with `afterSeq < seq <= untilSeq`. */
+export async function hasLoggedEvent(
+  store: TaskStore,
+  task: { readonly scope: TaskScope; readonly taskId: string },
+  afterSeq: number,
+  untilSeq: number,
+  test: (event: LogEvent) => boolean,
+): Promise<boolean> {
+  for await (const event of readLog(store, task, afterSeq, untilSeq)) if (test(event)) return true;
+  return false;
+}
+
 /** Size in characters of an event without its content: its ids, and the names of its members. */
 const SIZE_WITHOUT_CONTENT = 256;
 const SIZE_OF_PART_WITHOUT_TEXT = 12;

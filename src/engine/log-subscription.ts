@@ -8,7 +8,7 @@ import {
   type Task,
 } from "../protocol/index.ts";
 import type { TaskFeed, TaskMessageAcceptResult } from "./task-feed.ts";
-import { LOG_PAGE_LIMIT, readLog } from "./log-events.ts";
+import { LOG_PAGE_LIMIT } from "./log-events.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { TurnStartPoint } from "./turn.ts";
 
@@ -243,21 +243,8 @@ export function isWaitingWithoutTurn({ hasUnfinishedTurn, seq, state }: TaskFeed
  * Returns true for INPUT_REQUIRED, which ends the stream of a turn. AUTH_REQUIRED ends the stream only with
  * the turn, because the agent may continue without a new message (A2A §7.6.1).
  */
-function isInputRequiredLogEvent({ event }: LogEvent): boolean {
+export function isInputRequiredLogEvent({ event }: LogEvent): boolean {
   return "statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_INPUT_REQUIRED";
-}
-
-/**
- * Resolves with true if the turn requested user input at or before the start position of the reader.
- */
-export async function hasTurnRequestedInput(
-  feed: TaskFeed,
-  store: TaskStore,
-  { turnSeq = 0, afterSeq }: SubscriptionLogRange,
-): Promise<boolean> {
-  for await (const event of readLog(store, feed, turnSeq, afterSeq))
-    if (isInputRequiredLogEvent(event)) return true;
-  return false;
 }
 
 /**

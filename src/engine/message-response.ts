@@ -4,11 +4,12 @@ import {
   computeSubscriptionLogRange,
   createSingleEventSubscription,
   DeferredSubscription,
-  hasTurnRequestedInput,
+  isInputRequiredLogEvent,
   isWaitingWithoutTurn,
   LogSubscription,
   type Subscription,
 } from "./log-subscription.ts";
+import { hasLoggedEvent } from "./log-events.ts";
 import type { TaskFeed, TaskMessageAcceptResult, TurnAcceptResult, TurnProgress } from "./task-feed.ts";
 import type { RequestWaitLimit } from "./store-health.ts";
 import type { ServiceParameters } from "./caller.ts";
@@ -105,7 +106,7 @@ async function createMessageStream(
     const isStartOfTurn = "turn" in accepted && resumeAfterSeq === undefined;
     const hasStopped =
       isWaitingWithoutTurn(feed, span.afterSeq) ||
-      (!isStartOfTurn && span.afterSeq > seq && (await hasTurnRequestedInput(feed, store, span)));
+      (!isStartOfTurn && (await hasLoggedEvent(store, feed, seq, span.afterSeq, isInputRequiredLogEvent)));
     if (!hasStopped) return new LogSubscription(feed, store, { ...span, includesMessages }, releaseStream);
     releaseStream();
     return createSingleEventSubscription(span.openingEvent);

@@ -131,7 +131,7 @@ describe("a cache of resting tasks", () => {
     ["a", "b", "c", "d"].filter((taskId) => cache.find(scope, taskId));
 
   it("drops the task that has rested longest above its limits", () => {
-    const cache = new RestingTaskCache({ maxTasks: 3, maxTotalSize: 100 });
+    const cache = new RestingTaskCache(3, 100);
     for (const taskId of ["a", "b", "c"]) cache.add(createTask(taskId, 10));
     const a = cache.take(scope, "a");
     if (a) cache.add(a);

@@ -266,41 +266,34 @@ function isSameTaskScope(a: TaskScope, b: TaskScope): boolean {
   return a.tenant === b.tenant && a.principal === b.principal && a.agent === b.agent;
 }
 
-/** Limits of a `RestingTaskCache`. */
-interface RestingTaskLimits {
-  readonly maxTasks: number;
-  /** Maximum total size of the tasks, in characters of JSON. A larger task is not kept. */
-  readonly maxTotalSize: number;
-}
-
-/** A resting task with its history and artifacts needs about twice this size in memory. */
-const DEFAULT_RESTING_TASK_LIMITS: RestingTaskLimits = {
-  maxTasks: 1000,
-  maxTotalSize: 16 * 2 ** 20,
-};
-
 /**
  * Keeps tasks that wait for their users, so that the next message does not load the task. Above a limit, the cache
  * drops the task that has rested longest. Another node or a deletion can change the stored task at any time, so the owner
  * of the cache must compare each task with the store before use.
  */
 export class RestingTaskCache {
-  readonly #limits: RestingTaskLimits;
+  readonly #maxTasks: number;
+  readonly #maxTotalSize: number;
   readonly #byTask = new SlotReuseMap<ActiveTask>();
   #totalSize = 0;
 
-  constructor(limits: RestingTaskLimits = DEFAULT_RESTING_TASK_LIMITS) {
-    this.#limits = limits;
+  /**
+   * `maxTotalSize` is the maximum total size of the tasks, in characters of JSON. A larger task is not kept. A resting
+   * task with its history and artifacts needs about twice this size in memory.
+   */
+  constructor(maxTasks: number = 1000, maxTotalSize: number = 16 * 2 ** 20) {
+    this.#maxTasks = maxTasks;
+    this.#maxTotalSize = maxTotalSize;
   }
 
   add(task: ActiveTask): void {
     const { scope, taskId } = task;
     this.take(scope, taskId);
-    if (task.size > this.#limits.maxTotalSize) return;
+    if (task.size > this.#maxTotalSize) return;
     this.#byTask.insertNew(getTaskKey(scope, taskId), task);
     this.#totalSize += task.size;
     for (const oldest of this.#byTask.values()) {
-      if (this.#byTask.size <= this.#limits.maxTasks && this.#totalSize <= this.#limits.maxTotalSize) return;
+      if (this.#byTask.size <= this.#maxTasks && this.#totalSize <= this.#maxTotalSize) return;
       this.take(oldest.scope, oldest.taskId);
     }
   }
