@@ -80,6 +80,8 @@ export class PostgresHints implements NodeHints {
     this.#setReceiving(false);
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
+    // The timer of the next notification is gone.
+    this.#isSending = false;
     const client = this.#client;
     this.#client = undefined;
     await client?.end().catch(() => {});
