@@ -35,26 +35,23 @@ export function computeCardStatistics(
   sampleIds: readonly string[],
 ): CardStatistics {
   const samples = new Set(sampleIds);
-  const tasks = cards.filter(
-    (card) => card.message_type === "task" && hasSenderAndRecipient(card, "planner", "solver"),
-  );
-  const results = cards.filter(
-    (card) => card.message_type === "result" && hasSenderAndRecipient(card, "solver", "planner"),
-  );
-  const errorReplies = cards.filter(
-    (card) =>
-      card.message_type === "error" &&
-      card.metadata.in_reply_to !== undefined &&
-      hasSenderAndRecipient(card, "solver", "planner"),
+  const select = (type: string, from?: string, to?: string): readonly MessageCard[] =>
+    cards.filter(
+      ({ message_type, sender, recipient }) =>
+        message_type === type && (from === undefined || (sender === from && recipient === to)),
+    );
+  const results = select("result", "solver", "planner");
+  const errorReplies = select("error", "solver", "planner").filter(
+    ({ metadata }) => metadata.in_reply_to !== undefined,
   );
   const replies = results.length + errorReplies.length;
   const successes = results.filter((card) => card.metadata["status"] === "success").length;
   const completed = new Set(
-    cards
-      .filter((card) => card.message_type === "result" && card.metadata["status"] === "completed")
-      .flatMap((card) => card.metadata.sample_id ?? []),
+    select("result").flatMap(({ metadata }) =>
+      metadata["status"] === "completed" ? metadata.sample_id : [],
+    ),
   );
-  const taskCounts = countBy(tasks, (card) => card.metadata.sample_id ?? "");
+  const taskCounts = countBy(select("task", "planner", "solver"), (card) => card.metadata.sample_id ?? "");
   return {
     cards: cards.length,
     samples: samples.size,
@@ -66,9 +63,8 @@ export function computeCardStatistics(
       samples.size > 0
         ? computeWilsonInterval([...samples].filter((id) => completed.has(id)).length, samples.size)
         : undefined,
-    errorsByType: countBy(
-      cards.filter((card) => card.message_type === "error"),
-      (card) => getErrorTypeOrUnknown(card.metadata["error_type"]),
+    errorsByType: countBy(select("error"), ({ metadata: { error_type } }) =>
+      typeof error_type === "string" ? error_type : "unknown",
     ),
   };
 }
@@ -76,14 +72,6 @@ export function computeCardStatistics(
 /** Formats the direction of a message card, for example `planner → solver`. */
 export function formatCardSenderAndRecipient({ sender, recipient }: MessageCard): string {
   return `${sender} → ${recipient}`;
-}
-
-function getErrorTypeOrUnknown(type: unknown): string {
-  return typeof type === "string" ? type : "unknown";
-}
-
-function hasSenderAndRecipient(card: MessageCard, sender: string, recipient: string): boolean {
-  return card.sender === sender && card.recipient === recipient;
 }
 
 /**

@@ -8,7 +8,6 @@ import {
   addCardsCommandOptions,
   type CardsCommandOptions,
   createTariffOption,
-  type TariffOptions,
   readRuns,
 } from "./read-runs.ts";
 import {
@@ -24,7 +23,7 @@ import {
 export function createCardsCompareCommand(context: CliContext): Command {
   return addCardsCommandOptions(new Command("compare"))
     .addOption(createTariffOption())
-    .action(async (files: string[], { run, output, tariff }: CardsCommandOptions & TariffOptions) => {
+    .action(async (files: string[], { run, output, tariff }: CardsCommandOptions) => {
       const runs = await readRuns(files, run, context.stdin);
       if (runs.length < 2)
         throw createUsageError(

@@ -11,18 +11,17 @@ import type { CliContext } from "../cli-context.ts";
 import { renderJson } from "../text-writer.ts";
 import {
   addRunFilesArgument,
-  type RunSelectionOptions,
+  type CardsCommandOptions,
   requireSingleSample,
   filterRecording,
   createSampleOption,
-  type SampleSelectionOptions,
   selectRecordedSamples,
   readRun,
 } from "./read-runs.ts";
 import { renderInspectLog } from "./render-inspect-log.ts";
 import { writeOutputFile } from "./write-output-file.ts";
 
-interface ExportOptions extends RunSelectionOptions, SampleSelectionOptions {
+interface ExportOptions extends CardsCommandOptions {
   to: keyof typeof EXPORT_FORMAT_RENDERERS;
   out?: string;
 }

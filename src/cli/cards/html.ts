@@ -3,10 +3,10 @@ import { Command } from "commander";
 import { renderHtmlReport } from "../../studio/pages/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { openInBrowser } from "../open-in-browser.ts";
-import { addRunFilesArgument, type RunSelectionOptions, readRun } from "./read-runs.ts";
+import { addRunFilesArgument, type CardsCommandOptions, readRun } from "./read-runs.ts";
 import { writeOutputFile } from "./write-output-file.ts";
 
-interface HtmlOptions extends RunSelectionOptions {
+interface HtmlOptions extends CardsCommandOptions {
   out?: string;
   open?: boolean;
 }

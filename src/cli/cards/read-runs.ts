@@ -109,10 +109,6 @@ export async function readFileOrStdin(file: string, stdin: NodeJS.ReadableStream
   }
 }
 
-export interface SampleSelectionOptions {
-  sample?: string;
-}
-
 export function createSampleOption(): Option {
   return new Option("--sample <id>", "one problem of the run, for example gsm8k_0");
 }
@@ -165,18 +161,13 @@ function formatSampleIds(samples: readonly RecordedSample[]): string {
   return samples.length > 5 ? `${names.join(", ")} and ${samples.length - 5} more` : names.join(", ");
 }
 
-/** Options shared by all commands that read a recorded experiment run. */
-export interface RunSelectionOptions {
-  run?: string;
+/** Options that several commands have. */
+export interface CardsCommandOptions {
+  readonly output: OutputFormat;
+  readonly run?: string;
+  readonly sample?: string;
+  readonly tariff?: TokenTariff;
 }
-
-/** Options shared by all commands that print text by default and a JSON document with `--json`. */
-export interface OutputFormatOptions {
-  output: OutputFormat;
-  json?: boolean;
-}
-
-export type CardsCommandOptions = RunSelectionOptions & OutputFormatOptions;
 
 /** Adds the arguments for the recording files and the option that selects an experiment run. */
 export function addRunFilesArgument(command: Command): Command {
@@ -197,10 +188,6 @@ export function addOutputFormatOptions(command: Command): Command {
 /** Adds the options of a command that reads and reports an experiment run. */
 export function addCardsCommandOptions(command: Command): Command {
   return addOutputFormatOptions(addRunFilesArgument(command));
-}
-
-export interface TariffOptions {
-  tariff?: TokenTariff;
 }
 
 export function createTariffOption(): Option {

@@ -10,15 +10,14 @@ import {
   createTariffOption,
   parseList,
   parseNumbersByName,
-  type OutputFormatOptions,
-  type TariffOptions,
+  type CardsCommandOptions,
 } from "./read-runs.ts";
 
 /** Options of the planner that this command has under another name, or not at all. */
 type OtherPlannerOption = "name" | "solver" | "instructions";
 
 export interface CardsRunOptions
-  extends OutputFormatOptions, TariffOptions, Omit<PlannerOptions, OtherPlannerOption> {
+  extends Pick<CardsCommandOptions, "output" | "tariff">, Omit<PlannerOptions, OtherPlannerOption> {
   dataset: "gsm8k" | "hotpotqa" | "questions";
   fields?: QuestionFields;
   repeat: number;

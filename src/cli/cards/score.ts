@@ -9,11 +9,11 @@ import type { RoleModel } from "../../cards/roles/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createAnswerScorer, createRoleModel } from "./role-models.ts";
 import { createUsageError } from "../cli-error.ts";
-import { addOutputFormatOptions, type OutputFormatOptions, readFileOrStdin } from "./read-runs.ts";
+import { addOutputFormatOptions, type CardsCommandOptions, readFileOrStdin } from "./read-runs.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { formatOutcomes, formatPercentWithInterval, renderTable } from "./text-table.ts";
 
-interface ScoreOptions extends OutputFormatOptions {
+interface ScoreOptions extends CardsCommandOptions {
   scorer: string;
   out?: string;
 }

@@ -13,12 +13,11 @@ import {
   addCardsCommandOptions,
   type CardsCommandOptions,
   createSampleOption,
-  type SampleSelectionOptions,
   selectRecordedSamples,
   readRun,
 } from "./read-runs.ts";
 
-interface ShowOptions extends CardsCommandOptions, SampleSelectionOptions {
+interface ShowOptions extends CardsCommandOptions {
   style: CardsShowStyle;
   width?: number;
 }

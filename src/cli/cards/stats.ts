@@ -7,7 +7,6 @@ import {
   addCardsCommandOptions,
   type CardsCommandOptions,
   createTariffOption,
-  type TariffOptions,
   readRun,
 } from "./read-runs.ts";
 import {
@@ -23,7 +22,7 @@ import {
 export function createCardsStatsCommand(context: CliContext): Command {
   return addCardsCommandOptions(new Command("stats"))
     .addOption(createTariffOption())
-    .action(async (files: string[], { run, output, tariff }: CardsCommandOptions & TariffOptions) => {
+    .action(async (files: string[], { run, output, tariff }: CardsCommandOptions) => {
       const { name, recording } = await readRun(files, run, context.stdin);
       const report = buildRunReport(recording, tariff ? { tariff } : {});
       if (output === "json") new OutputWriter(context.streams, output).writeJson(report);

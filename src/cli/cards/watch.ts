@@ -14,9 +14,9 @@ import { parsePort } from "../client-options.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { waitForAbort } from "../wait-for-abort.ts";
-import { addOutputFormatOptions, type OutputFormatOptions, type RunSelectionOptions } from "./read-runs.ts";
+import { addOutputFormatOptions, type CardsCommandOptions } from "./read-runs.ts";
 
-interface CardsWatchOptions extends RunSelectionOptions, OutputFormatOptions {
+interface CardsWatchOptions extends CardsCommandOptions {
   port: number;
   open?: boolean;
 }

@@ -130,7 +130,7 @@ class ModelCall {
 
   async #complete(): Promise<ModelReply> {
     const { journal, usage, signal } = this.#options;
-    const stopTracking = usage.startModelCallTimer();
+    const stopTracking = usage.startTimer("call");
     try {
       return await this.#model.complete({ ...this.#request, role: journal.runtime.role, signal });
     } finally {
@@ -282,8 +282,7 @@ export class UsageTracker {
   #model: string | undefined;
   #failedTries: FailedTry[] = [];
   #busyMs = 0;
-  #activeModelCalls = 0;
-  #activeWaits = 0;
+  readonly #active = { call: 0, wait: 0 };
   #lastTickAt: number;
 
   constructor(monotonic: () => number, newId: () => string) {
@@ -301,26 +300,16 @@ export class UsageTracker {
     return this.#nextCardId;
   }
 
-  /** Records the start of a model call and returns a function that records its end, to call once. */
-  startModelCallTimer(): () => void {
-    this.#accrueBusyTime();
-    this.#activeModelCalls++;
-    return () => {
-      this.#accrueBusyTime();
-      this.#activeModelCalls--;
-    };
-  }
-
   /**
-   * Records the start of a wait for another role and returns a function that records its end, to call once. The waiting
-   * time counts as working time of the other role.
+   * Records the start of a model call, or of a wait for another role, and returns a function that records its end, to call
+   * once. The waiting time counts as working time of the other role.
    */
-  startRoleWaitTimer(): () => void {
+  startTimer(kind: "call" | "wait"): () => void {
     this.#accrueBusyTime();
-    this.#activeWaits++;
+    this.#active[kind]++;
     return () => {
       this.#accrueBusyTime();
-      this.#activeWaits--;
+      this.#active[kind]--;
     };
   }
 
@@ -372,7 +361,7 @@ export class UsageTracker {
 
   #accrueBusyTime(): void {
     const now = this.#monotonicNow();
-    if (this.#activeModelCalls > 0 || this.#activeWaits === 0) this.#busyMs += now - this.#lastTickAt;
+    if (this.#active.call > 0 || this.#active.wait === 0) this.#busyMs += now - this.#lastTickAt;
     this.#lastTickAt = now;
   }
 }

@@ -237,7 +237,7 @@ export class RoleExecution implements TaskContext {
     const delivery = await this.#createOnce(`${key} card`, (spent) =>
       prepareDelivery(createCard(spent), journal),
     );
-    const stopTracking = this.#usage.startRoleWaitTimer();
+    const stopTracking = this.#usage.startTimer("wait");
     try {
       const reply = await turn.once(key, () =>
         deliverCard({
@@ -268,7 +268,7 @@ export class RoleExecution implements TaskContext {
       journal.record(query, requestTransport, false);
       return query;
     });
-    const stopTracking = this.#usage.startRoleWaitTimer();
+    const stopTracking = this.#usage.startTimer("wait");
     try {
       return await turn.once(key, async () => {
         if (!answer || answer.metadata.in_reply_to !== card.metadata.card_id) {

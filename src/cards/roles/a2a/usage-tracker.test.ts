@@ -45,8 +45,8 @@ describe("the usage of a role", () => {
         const left: { tokens?: number; usage?: CardTokenUsage; duration_ms?: number }[] = [];
         let busy = 0;
         for (const what of [...steps, "leave" as const]) {
-          if (what === "think") under.push({ kind: "think", end: spending.startModelCallTimer() });
-          else if (what === "wait") under.push({ kind: "wait", end: spending.startRoleWaitTimer() });
+          if (what === "think") under.push({ kind: "think", end: spending.startTimer("call") });
+          else if (what === "wait") under.push({ kind: "wait", end: spending.startTimer("wait") });
           else if (what === "done") under.shift()?.end();
           else if (what === "leave") left.push(spending.flushToCard((card) => card));
           else if ("elapsedMs" in what) {
