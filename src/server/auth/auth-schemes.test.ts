@@ -374,6 +374,16 @@ describe("a custom scheme", () => {
     expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Signed"]);
   });
 
+  it("finds no caller if the function returns null [M-01]", async () => {
+    const scheme = custom({
+      schemeName: "own",
+      securityScheme: { apiKeySecurityScheme: { location: "header", name: "X-Signed-By" } },
+      authenticate: () => JSON.parse("null"),
+    });
+    await using server = await AuthTestServer.start([scheme]);
+    expect(await server.fetchListTasksStatus({})).toBe(401);
+  });
+
   it("can require scopes [M-02]", async () => {
     await using server = await own(["admin"]);
     expect(await server.fetchListTasksStatus({ "x-signed-by": "ada of GET /tasks?" })).toBe(403);

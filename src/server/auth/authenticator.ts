@@ -74,8 +74,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the caller of a request. Rejects if any authentication scheme returns `"invalid"`, even if
-   * another scheme would accept the request.
+   * Returns the first caller with a principal. Accepts an anonymous caller only if no authentication scheme
+   * rejects the credentials of the request.
    */
   async authenticate(request: AuthRequest): Promise<Caller> {
     const invalidSchemes = new Set<AuthScheme>();

@@ -50,7 +50,9 @@ export function custom(options: CustomAuthOptions): AuthScheme {
     buildChallenge: challenge === undefined ? createBearerChallenge(scopes) : () => challenge,
     authenticate: async (request) => {
       const result = await authenticate(request);
-      return typeof result === "object" && "principal" in result ? authorizeScopes(result, scopes) : result;
+      return result && typeof result === "object" && "principal" in result
+        ? authorizeScopes(result, scopes)
+        : result;
     },
   };
 }

@@ -56,7 +56,9 @@ it("records the calls that an agent makes with a plain connect, with the task th
   expect(model.exchanges).toHaveLength(3);
   if (!plan) throw new Error("The record lacks the task of the planner.");
   const path = summarizeCriticalPath(computeTaskCriticalPath(model, plan));
-  expect(new Set(path.map(({ kind, name }) => `${kind} ${name}`))).toEqual(
+  // On a busy machine, a turn may start milliseconds after its task.
+  const work = path.filter(({ kind }) => kind !== "queue");
+  expect(new Set(work.map(({ kind, name }) => `${kind} ${name}`))).toEqual(
     new Set(["agent critic", "agent pricer", "own critic", "own planner"]),
   );
 });

@@ -1,4 +1,4 @@
-import type { OperationName, Operations } from "../../protocol/index.ts";
+import type { OperationName, Operations, SendMessageResponse, Task } from "../../protocol/index.ts";
 import type { OperationCodec, SseEventEncoder, JsonRpcDialect } from "../dialect.ts";
 import {
   toSimpleError,
@@ -40,16 +40,40 @@ export function createSimpleDialect(
 ): JsonRpcDialect | undefined {
   const simpleMethod = findSimpleMethodOfRequest(method, params, context.autoMessageId);
   if (!simpleMethod) return undefined;
-  const { operation, ...codec } = CODECS_BY_METHOD[simpleMethod](context);
+  const { agentId, createMessageId } = context;
   return {
-    ...codec,
     version: "0.3",
-    findOperation: () => operation,
+    findOperation: () => OPERATIONS_BY_METHOD[simpleMethod],
+    decodeParams: (_operation, given) => {
+      if (simpleMethod === "tasks/create") return decodeCreateTask(given, createMessageId());
+      return simpleMethod === "tasks/get" ? decodeGetTask(given) : decodeSendMessage(given, createMessageId);
+    },
+    toResultJson: (_operation, result) => toSimpleResult(simpleMethod, result, agentId),
     encodeEvent: ({ jsonText: json }) => json,
     encodeError: (id, error) => JSON.stringify({ jsonrpc: "2.0", id, error: toSimpleError(error) }),
     eventEncoder: EVENT_ENCODER,
     ...(simpleMethod === "tasks/create" ? { needsTask: true } : {}),
   };
+}
+
+const OPERATIONS_BY_METHOD: Readonly<Record<SimpleMethod, OperationName>> = {
+  "tasks/create": "SendMessage",
+  "tasks/get": "GetTask",
+  "message/send": "SendMessage",
+  "message/stream": "SendStreamingMessage",
+};
+
+/** Converts the result of a request that is not answered with a stream. */
+function toSimpleResult(
+  method: SimpleMethod,
+  result: Operations[OperationName]["result"],
+  agentId: string,
+): object {
+  if (method === "tasks/get") return encodeTask(result as Task, agentId);
+  const response = result as SendMessageResponse;
+  return method === "tasks/create" && "task" in response
+    ? encodeCreatedTask(response.task, agentId)
+    : encodeSendResponse(response, agentId);
 }
 
 const EVENT_ENCODER: SseEventEncoder = {
@@ -60,56 +84,6 @@ const EVENT_ENCODER: SseEventEncoder = {
 
 /** Codec for the event stream of a task, which ends when the task ends or waits for its user. */
 export const taskEventStreamCodec: Pick<OperationCodec, "decodeParams"> & SseEventEncoder = {
-  decodeParams: createSimpleOperationCodec("SubscribeToTask", {
-    decodeParams: decodeGetTask,
-    toResult: (event) => event,
-  }).decodeParams,
+  decodeParams: (_operation, params) => decodeGetTask(params),
   ...EVENT_ENCODER,
 };
-
-interface SimpleOperationCodec extends Pick<OperationCodec, "decodeParams" | "toResultJson"> {
-  readonly operation: OperationName;
-}
-
-const CODECS_BY_METHOD: Readonly<
-  Record<SimpleMethod, (context: SimpleDialectOptions) => SimpleOperationCodec>
-> = {
-  "tasks/create": ({ agentId, createMessageId }) =>
-    createSimpleOperationCodec("SendMessage", {
-      decodeParams: (params) => decodeCreateTask(params, createMessageId()),
-      toResult: (result) =>
-        "task" in result ? encodeCreatedTask(result.task, agentId) : encodeSendResponse(result, agentId),
-    }),
-  "tasks/get": ({ agentId }) =>
-    createSimpleOperationCodec("GetTask", {
-      decodeParams: decodeGetTask,
-      toResult: (task) => encodeTask(task, agentId),
-    }),
-  "message/send": ({ agentId, createMessageId }) =>
-    createSimpleOperationCodec("SendMessage", {
-      decodeParams: (params) => decodeSendMessage(params, createMessageId),
-      toResult: (result) => encodeSendResponse(result, agentId),
-    }),
-  "message/stream": ({ createMessageId }) =>
-    createSimpleOperationCodec("SendStreamingMessage", {
-      decodeParams: (params) => decodeSendMessage(params, createMessageId),
-      toResult: (event) => event,
-    }),
-};
-
-interface SimpleOperationConverters<O extends OperationName> {
-  readonly decodeParams: (params: unknown) => Operations[O]["params"];
-  readonly toResult: (result: Operations[O]["result"]) => object;
-}
-
-/** Creates the simple-dialect codec for one operation. The codec ignores its operation argument. */
-function createSimpleOperationCodec<O extends OperationName>(
-  operation: O,
-  { decodeParams, toResult }: SimpleOperationConverters<O>,
-): SimpleOperationCodec {
-  return {
-    operation,
-    decodeParams: (_operation, params) => decodeParams(params),
-    toResultJson: (_operation, result) => toResult(result),
-  };
-}
