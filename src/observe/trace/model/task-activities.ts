@@ -1,7 +1,7 @@
 import { isInterrupted, isTerminal, TASK_STATES, type TaskState } from "../../../protocol/index.ts";
 import type { TrafficExchange } from "./traffic-exchange.ts";
 import type { TrafficModel } from "./traffic-model.ts";
-import type { TaskStateChange, TrafficTask } from "./traffic-task.ts";
+import { CLOCK_TOLERANCE_MS, type TaskStateChange, type TrafficTask } from "./traffic-task.ts";
 
 /** A period in which a task waited for something outside of its agent. */
 export interface TaskActivity {
@@ -65,14 +65,17 @@ export function listTaskActivities(model: TrafficModel, task: TrafficTask): Task
     }),
     ...listStateWaits(task, endMs),
   ];
-  return activities
-    .map((activity) => ({
-      ...activity,
-      startMs: Math.min(Math.max(activity.startMs, startMs), endMs),
-      endMs: Math.min(Math.max(activity.endMs, startMs), endMs),
-    }))
-    .filter((activity) => activity.endMs > activity.startMs)
-    .toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs || (a.name < b.name ? -1 : 1));
+  return (
+    activities
+      .map((activity) => ({
+        ...activity,
+        startMs: Math.min(Math.max(activity.startMs, startMs), endMs),
+        endMs: Math.min(Math.max(activity.endMs, startMs), endMs),
+      }))
+      // A shorter queue is not longer than the difference of the clocks of the log and of the turns.
+      .filter(({ kind, startMs: from, endMs: to }) => to - from > (kind === "queue" ? CLOCK_TOLERANCE_MS : 0))
+      .toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs || (a.name < b.name ? -1 : 1))
+  );
 }
 
 /** Requests to one child task are one wait, from the first message to the end of the last response or of the task. */

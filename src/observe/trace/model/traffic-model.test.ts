@@ -516,7 +516,7 @@ describe("calls between agents", () => {
     const model = createModel([...events, turn]);
     const task = model.findTask(TASK);
     if (!task) throw new Error("The task is missing");
-    expect(computeTaskCriticalPath(model, task).map(({ kind }) => kind)).toEqual(["queue", "own"]);
+    expect(computeTaskCriticalPath(model, task).map(({ kind }) => kind)).toEqual(["own"]);
   });
 
   it("have a path of an agent that only asks, whose turn seems to begin after its question", () => {

@@ -20,7 +20,7 @@ type DescriptionsByKind<Item extends { readonly kind: string }, Rest extends unk
   readonly [Kind in Item["kind"]]: (item: FindByKind<Item, Kind>, ...rest: Rest) => string;
 };
 
-const LINE_DESCRIPTIONS: DescriptionsByKind<TrafficLine, [task: TrafficTask]> = {
+const LINE_DESCRIPTIONS: DescriptionsByKind<TrafficLine, [task: TrafficTask | undefined]> = {
   request: ({ operation, to, after }) =>
     `${operation} to ${to}${after === undefined ? "" : ` after event ${after}`}`,
   response: ({ error, status, state, duration_ms }) =>
@@ -28,10 +28,11 @@ const LINE_DESCRIPTIONS: DescriptionsByKind<TrafficLine, [task: TrafficTask]> = 
       .filter(Boolean)
       .join(", "),
   frame: (line, task) =>
-    `frame ${line.index}${formatNumber(line.log_seq)}: ${describeEvent(task.findFrameEvent(line) ?? line.text)}`,
+    `frame ${line.index}${formatNumber(line.log_seq)}: ${describeEvent(task?.findFrameEvent(line) ?? line.event ?? line.text)}`,
   "stream-end": ({ reason, frames, error }) => `${reason} after ${frames} frames${formatReason(error)}`,
   event: ({ log_seq, event }) => `event ${log_seq}: ${describeEvent(event)}`,
-  turn: ({ phase, error }) => `${phase}${formatReason(error)}`,
+  turn: ({ phase, attempt = 1, error }) =>
+    `${phase}${attempt > 1 ? `, attempt ${attempt}` : ""}${formatReason(error)}`,
   model: (line) => {
     const { model, attempts = [], error, finish_reason } = line;
     const usage = addModelLineUsage(NO_USAGE, line);
@@ -77,8 +78,10 @@ const MARK_DESCRIPTIONS: DescriptionsByKind<TimelineMark, []> = {
 };
 
 /** Describes a line of a task in a few words, for example `event 3: completed`. */
-export function describeTrafficLine(line: TrafficLine, task: TrafficTask): string {
-  const describe = LINE_DESCRIPTIONS[line.kind] as (line: TrafficLine, task: TrafficTask) => string;
+export function describeTrafficLine(line: TrafficLine, task?: TrafficTask): string {
+  // A later version of Colloquy may write other lines.
+  if (!Object.hasOwn(LINE_DESCRIPTIONS, line.kind)) return "";
+  const describe = LINE_DESCRIPTIONS[line.kind] as (line: TrafficLine, task?: TrafficTask) => string;
   return describe(line, task);
 }
 

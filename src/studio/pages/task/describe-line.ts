@@ -8,6 +8,7 @@ import {
 } from "../../../protocol/index.ts";
 import {
   addModelLineUsage,
+  describeTrafficLine,
   formatTokens,
   NO_USAGE,
   type TrafficLine,
@@ -38,92 +39,47 @@ export function findSender({ exchanges }: TrafficModel, messageId: string): stri
  * names the caller of a request, which other lines can state.
  */
 export function describeLine(line: TrafficLine, model?: TrafficModel): LineDescription {
-  switch (line.kind) {
-    case "event":
-    case "frame":
-      return describeEventLine(line);
-    case "request": {
-      const { from = line.from ?? UNKNOWN_SENDER, to = line.to } =
-        model?.findExchange(`${line.writer}/${line.call}`) ?? {};
-      const position = line.after === undefined ? "" : ` after event ${line.after}`;
-      return { kind: "request", text: `${from} → ${to}: ${line.operation}${position}` };
-    }
-    case "response": {
-      const failed = line.error !== undefined || (typeof line.status === "number" && line.status >= 400);
-      const status = line.status === undefined ? "no response" : String(line.status);
-      const detail = line.error === undefined ? (line.is_stream ? "stream" : "") : toShortText(line.error);
-      return {
-        kind: "response",
-        text: `${status} after ${Math.round(line.duration_ms)} ms${detail === "" ? "" : `: ${detail}`}`,
-        ...(failed ? { tone: "bad" } : {}),
-      };
-    }
-    case "stream-end":
-      return {
-        kind: "stream end",
-        text: `${line.reason} after ${line.frames} frames${line.error === undefined ? "" : `: ${toShortText(line.error)}`}`,
-        ...(line.reason === "completed" ? {} : { tone: "warn" }),
-      };
-    case "turn":
-      return {
-        kind: "turn",
-        text: `${line.phase}${line.attempt === undefined || line.attempt < 2 ? "" : `, attempt ${line.attempt}`}${line.error === undefined ? "" : `: ${toShortText(line.error)}`}`,
-        ...(line.error === undefined ? {} : { tone: "bad" }),
-      };
-    case "model":
-      return {
-        kind: "model",
-        text: `${line.model} · ${Math.round(line.duration_ms)} ms · ${formatTokens(addModelLineUsage(NO_USAGE, line), true)} tokens${line.error === undefined ? "" : `: ${toShortText(line.error)}`}`,
-        ...(line.error === undefined ? {} : { tone: "bad" }),
-      };
-    case "tool":
-      return {
-        kind: "tool",
-        text: `${line.tool}(${toShortText(formatJson(line.arguments ?? {}))}) · ${Math.round(line.duration_ms)} ms`,
-        ...(line.error === undefined ? {} : { tone: "bad" }),
-      };
-    case "span":
-      return { kind: "span", text: `${line.name} · ${Math.round(line.end_ms - line.start_ms)} ms` };
-    case "push":
-      return {
-        kind: "push",
-        text: `${line.outcome}${line.log_seq === undefined ? "" : ` event ${line.log_seq}`}${line.reason === undefined ? "" : `: ${toShortText(line.reason)}`}`,
-        ...(line.outcome === "delivered" ? {} : { tone: "bad" }),
-      };
-    case "fault":
-      return {
-        kind: "fault",
-        text: `${line.fault}${line.detail === undefined ? "" : ` ${line.detail}`}`,
-        tone: "warn",
-      };
-    case "loss":
-      return {
-        kind: "loss",
-        text: `${line.lines} lines were not recorded: ${toShortText(line.reason)}`,
-        tone: "warn",
-      };
-    case "writer":
-      return { kind: "writer", text: `${line.name} (${line.vantage})` };
-    case "agent":
-      return { kind: "agent card", text: line.url };
-    case "run":
-      return { kind: "run", text: `${line.run_id}: ${line.dataset}, ${line.method}` };
-    case "card":
-      return { kind: "message card", text: toShortText(formatJson(line.card)) };
-    case "score":
-      return {
-        kind: "score",
-        text: `${line.sample_id}: ${toShortText(line.predicted ?? "no answer")}, expected ${toShortText(line.gold)}`,
-        ...(line.correct ? {} : { tone: "warn" }),
-      };
-    case "skip":
-      return { kind: "skip", text: `${line.sample_id}: ${toShortText(line.error)}`, tone: "bad" };
-    case "end":
-      return { kind: "end of run", text: `${line.run_id}: ${line.status}` };
-    default:
-      // A later version of Colloquy may write other lines.
-      return { kind: "other", text: "" };
+  if (line.kind === "event" || line.kind === "frame") return describeEventLine(line);
+  const tone = chooseTone(line);
+  const kind = KIND_NAMES.get(line.kind) ?? line.kind;
+  return { kind, text: describeLineText(line, model), ...(tone && { tone }) };
+}
+
+function describeLineText(
+  line: Exclude<TrafficLine, { kind: "event" | "frame" }>,
+  model: TrafficModel | undefined,
+): string {
+  if (line.kind === "request") {
+    const { from = line.from ?? UNKNOWN_SENDER, to = line.to } =
+      model?.findExchange(`${line.writer}/${line.call}`) ?? {};
+    return `${from} → ${to}: ${line.operation}${line.after === undefined ? "" : ` after event ${line.after}`}`;
   }
+  const error = "error" in line && line.error !== undefined ? `: ${toShortText(line.error)}` : "";
+  if (line.kind === "response")
+    return `${line.status ?? "no response"} after ${Math.round(line.duration_ms)} ms${error || (line.is_stream ? ": stream" : "")}`;
+  if (line.kind === "model")
+    return `${line.model} · ${Math.round(line.duration_ms)} ms · ${formatTokens(addModelLineUsage(NO_USAGE, line), true)} tokens${error}`;
+  if (line.kind === "tool")
+    return `${line.tool}(${toShortText(formatJson(line.arguments ?? {}))}) · ${Math.round(line.duration_ms)} ms`;
+  return toShortText(describeTrafficLine(line));
+}
+
+/** Names of kinds that differ from the names in a record. */
+const KIND_NAMES: ReadonlyMap<string, string> = new Map([
+  ["stream-end", "stream end"],
+  ["agent", "agent card"],
+  ["card", "message card"],
+  ["end", "end of run"],
+]);
+
+function chooseTone(line: TrafficLine): LineDescription["tone"] {
+  const { kind } = line;
+  if (kind === "fault" || kind === "loss") return "warn";
+  if (kind === "stream-end") return line.reason === "completed" ? undefined : "warn";
+  if (kind === "score") return line.correct ? undefined : "warn";
+  if (kind === "push") return line.outcome === "delivered" ? undefined : "bad";
+  const isRefused = kind === "response" && typeof line.status === "number" && line.status >= 400;
+  return isRefused || ("error" in line && line.error !== undefined) ? "bad" : undefined;
 }
 
 function describeEventLine(line: Extract<TrafficLine, { kind: "event" | "frame" }>): LineDescription {
