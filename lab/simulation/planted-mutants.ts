@@ -38,8 +38,8 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   {
     name: "early release",
     file: "src/engine/active-task.ts",
-    find: "await Promise.race([this.#lastTurn?.agentEnd, graceEnd.promise]);",
-    replace: "",
+    find: "    await this.#waitForAgentEnd();\n    this.#context.releaseLease(",
+    replace: "    this.#context.releaseLease(",
   },
   {
     name: "early release at a stop",
