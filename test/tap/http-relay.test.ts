@@ -291,9 +291,6 @@ describe("the tap", () => {
     await expect(startTestTap(["http://127.0.0.1:1"], { faults: ["explode"] })).rejects.toThrow(
       "no known fault",
     );
-    await expect(startTestTap(["http://127.0.0.1:1"], { prot: 1 } as object)).rejects.toThrow(
-      "Did you mean port?",
-    );
   });
 });
 

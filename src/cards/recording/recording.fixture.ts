@@ -43,7 +43,7 @@ export function createScriptedRecordFileText(
   const write = (ms: number, line: ScriptedLine): void => {
     const stamps = { v: 1, kind: line.kind, writer: "w", seq: lines.length + 1, mono_ms: ms } as const;
     const at = new Date(SCRIPTED_RUN_START_MS + ms).toISOString();
-    lines.push(encodeTrafficLine({ ...stamps, at, ...line }));
+    lines.push(encodeTrafficLine({ ...stamps, at, ...line } as TrafficLine));
   };
   const run: Omit<RunLine, "v" | "writer" | "seq" | "at" | "mono_ms"> = {
     kind: "run",

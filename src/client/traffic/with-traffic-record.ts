@@ -219,9 +219,9 @@ class ClientCallRecorder implements HttpCallListener {
       call: this.#getCall(),
       ...this.#getTaskId(),
       index: this.#frames,
-      ...(id !== undefined && { event_id: id }),
-      ...(logSeq !== undefined && { log_seq: logSeq }),
-      ...(position?.previousGeneration !== undefined && { previous_log_seq: position.previousGeneration }),
+      event_id: id,
+      log_seq: logSeq,
+      previous_log_seq: position?.previousGeneration,
       event: plainEvent as unknown as JsonObject,
       bytes: size,
     });
@@ -280,16 +280,16 @@ class ClientCallRecorder implements HttpCallListener {
     this.#writer.write({
       kind: "request",
       call: this.#call,
-      ...(ids.parent?.agent !== undefined && { from: ids.parent.agent }),
+      from: ids.parent?.agent,
       to: agent,
       binding,
       protocol_version: version,
       ...(this.#writer.vantage !== "client" && { vantage: "client" }),
       operation: this.#operation,
       ...ids,
-      ...(traceparent !== undefined && { traceparent }),
-      ...(this.#writer.frames && { url, headers, ...(bodyBytes !== undefined && { body_bytes: bodyBytes }) }),
-      ...(body !== undefined && { body }),
+      traceparent,
+      ...(this.#writer.frames && { url, headers, body_bytes: bodyBytes }),
+      body,
     });
   }
 

@@ -4,10 +4,16 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 type WriterAddedMember = "v" | "writer" | "seq" | "at" | "mono_ms";
 
 /** Removes members from each line type of a union. */
-type OmitFromEach<Line, Member extends PropertyKey> = Line extends unknown ? Omit<Line, Member> : never;
+type WithoutMember<Line, Member extends PropertyKey> = Line extends unknown
+  ? {
+      [Name in keyof Line as Name extends Member ? never : Name]:
+        | Line[Name]
+        | (object extends Pick<Line, Name> ? undefined : never);
+    }
+  : never;
 
-/** A traffic line without the members that the writer adds. */
-export type TrafficLineInput = OmitFromEach<Exclude<TrafficLine, WriterLine | LossLine>, WriterAddedMember>;
+/** A traffic line without the members that the writer adds. The writer omits members with the value `undefined`. */
+export type TrafficLineInput = WithoutMember<Exclude<TrafficLine, WriterLine | LossLine>, WriterAddedMember>;
 
 /**
  * A line of a traffic record, which is an append-only JSON Lines file. Servers, clients, and the tap write the same

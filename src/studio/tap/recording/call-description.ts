@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../base/usage-checks/index.ts";
 import {
   findAfterGeneration,
   isObject,
@@ -136,13 +137,9 @@ export function describeParams(
     ? references.filter((id): id is string => typeof id === "string")
     : [];
   return {
-    ids: {
-      ...(messageId === undefined ? {} : { message_id: messageId }),
-      ...(taskId === undefined ? {} : { task_id: taskId }),
-      ...(contextId === undefined ? {} : { context_id: contextId }),
-    },
+    ids: omitUndefined({ message_id: messageId, task_id: taskId, context_id: contextId }),
     ...(referenceTaskIds.length > 0 ? { referenceTaskIds } : {}),
-    ...(after === undefined ? {} : { after }),
+    ...omitUndefined({ after }),
   };
 }
 

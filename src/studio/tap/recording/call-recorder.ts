@@ -75,17 +75,17 @@ export class CallRecorder {
       call: this.id,
       ...this.#shared(),
       ...ids,
-      ...(fromAddress === undefined ? {} : { from_address: fromAddress }),
+      from_address: fromAddress,
       to,
       binding,
-      ...(protocolVersion === undefined ? {} : { protocol_version: protocolVersion }),
+      protocol_version: protocolVersion,
       operation,
       url,
       headers,
-      ...(body === undefined ? {} : { body }),
+      body,
       body_bytes: bodyBytes,
-      ...(referenceTaskIds === undefined ? {} : { reference_task_ids: referenceTaskIds }),
-      ...(after === undefined ? {} : { after }),
+      reference_task_ids: referenceTaskIds,
+      after,
     });
   }
 
@@ -110,13 +110,7 @@ export class CallRecorder {
     );
     if (event) this.#ids = { ...this.#ids, ...getEventIds(event) };
     const state = event && getEventTaskState(event);
-    this.#writer.write({
-      ...this.#response(status, headers),
-      ...(body === undefined ? {} : { body }),
-      body_bytes: bodyBytes,
-      ...(state === undefined ? {} : { state }),
-      ...(error === undefined ? {} : { error }),
-    });
+    this.#writer.write({ ...this.#response(status, headers), body, body_bytes: bodyBytes, state, error });
   }
 
   /** Writes the failure of a request without a complete response. */
@@ -150,12 +144,10 @@ export class CallRecorder {
       call: this.id,
       ...this.#shared(),
       index,
-      ...(id === undefined ? {} : { event_id: id }),
-      ...(logSeq === undefined ? {} : { log_seq: logSeq }),
-      ...(position?.previousGeneration === undefined
-        ? {}
-        : { previous_log_seq: position.previousGeneration }),
-      ...(event ? { event: event as unknown as JsonObject } : content === undefined ? {} : { text: content }),
+      event_id: id,
+      log_seq: logSeq,
+      previous_log_seq: position?.previousGeneration,
+      ...(event ? { event: event as unknown as JsonObject } : { text: content }),
       bytes: size,
     });
   }
@@ -182,19 +174,12 @@ export class CallRecorder {
       ...this.#shared(),
       reason: actualReason,
       frames: this.#frames,
-      ...(cause === undefined ? {} : { error: cause }),
+      error: cause,
     });
   }
 
   recordFault({ fault, detail, index }: InjectedFault): void {
-    this.#writer.write({
-      kind: "fault",
-      call: this.id,
-      ...this.#shared(),
-      fault,
-      ...(index === undefined ? {} : { index }),
-      ...(detail === undefined ? {} : { detail }),
-    });
+    this.#writer.write({ kind: "fault", call: this.id, ...this.#shared(), fault, index, detail });
   }
 
   /** Returns the members of the call by which fault rules match. */
@@ -214,9 +199,8 @@ export class CallRecorder {
     };
   }
 
-  #shared(): { agent: string; traceparent?: string } & CallDescription["ids"] {
-    const { traceparent } = this.#call.headers;
-    return { agent: this.#call.to, ...this.#ids, ...(traceparent === undefined ? {} : { traceparent }) };
+  #shared(): { agent: string; traceparent: string | undefined } & CallDescription["ids"] {
+    return { agent: this.#call.to, ...this.#ids, traceparent: this.#call.headers["traceparent"] };
   }
 
   #response(
@@ -224,14 +208,8 @@ export class CallRecorder {
     headers: Readonly<Record<string, string>> | undefined,
   ): ResponseLineInput {
     this.#status = status;
-    return {
-      kind: "response",
-      call: this.id,
-      ...this.#shared(),
-      ...(status === undefined ? {} : { status }),
-      ...(headers === undefined ? {} : { headers }),
-      duration_ms: this.#measureDuration(),
-    };
+    const duration_ms = this.#measureDuration();
+    return { kind: "response", call: this.id, ...this.#shared(), status, headers, duration_ms };
   }
 
   #measureDuration(): number {
