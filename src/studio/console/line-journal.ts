@@ -64,7 +64,7 @@ export class LineJournal {
   #lastCursor = 0;
   /** Facts by task id. */
   readonly #facts = new LruCache<JournalTaskFacts>(MAX_FACTS);
-  /** Requests of agents that start tasks, by the key of the call. The response states the id of the task. */
+  /** Requests that can start tasks, by the key of the call. The response states the id of the task. */
   readonly #startedCalls = new LruCache<Pick<JournalTaskFacts, "createdAt" | "parent">>(MAX_FACTS);
   /** The lines about the writers, which the lines of every task need. */
   readonly #writers: JournalEntry[] = [];
@@ -90,8 +90,8 @@ export class LineJournal {
     this.#lastCursor += 1;
     const callKey = line.call === undefined ? undefined : `${line.writer} ${line.call}`;
     if (line.task_id !== undefined) this.#addFacts(line.task_id, line, callKey);
-    else if (line.kind === "request" && line.parent && callKey !== undefined)
-      this.#startedCalls.set(callKey, { createdAt: line.at, parent: line.parent });
+    else if (line.kind === "request" && callKey !== undefined)
+      this.#startedCalls.set(callKey, { createdAt: line.at, ...(line.parent && { parent: line.parent }) });
     const entry: JournalEntry = {
       cursor: this.#lastCursor,
       text,

@@ -21,3 +21,17 @@ describe("the lines of a log that the console did not observe", () => {
     },
   );
 });
+
+it.each([
+  ["a task", { parent: { task_id: "p", agent: "planner" } }],
+  ["the console", {}],
+])("a journal knows when %s sent the request for a task of another server", (_, sender) => {
+  const journal = new LineJournal();
+  const line = { v: 1, writer: "w", call: "c1", mono_ms: 0 };
+  const request = { ...line, seq: 1, kind: "request", at: "2026-11-29T10:00:00.000Z", to: "solver" };
+  const frame = { ...line, seq: 2, kind: "frame", at: "2026-11-29T10:00:01.000Z", index: 1, log_seq: 1 };
+  journal.append(JSON.stringify({ ...request, ...sender }));
+  journal.append(JSON.stringify({ ...frame, task_id: "t" }));
+  journal.append(JSON.stringify({ ...frame, seq: 3, index: 2, log_seq: 4, task_id: "t" }));
+  expect(journal.findFacts("t")).toEqual({ createdAt: request.at, ...sender, events: 4 });
+});

@@ -129,7 +129,8 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
       .toMatch(/^Critical path of planner .*: \d/);
     const steps = await path.locator("tbody td:nth-child(2)").allTextContents();
     expect(steps).toContain("solver (own work)");
-    expect(steps[0]).toBe("planner (own work)");
+    // On a busy machine, the task also waits for the start of its turn.
+    expect(steps.find((step) => step !== "queue")).toBe("planner (own work)");
     const percents = await path.locator("tbody td:nth-child(4)").allTextContents();
     const total = percents.reduce((sum, text) => sum + Number.parseFloat(text), 0);
     expect(total).toBeGreaterThan(99);

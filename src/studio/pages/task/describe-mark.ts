@@ -1,9 +1,11 @@
 import { toSingleLine } from "../../../cards/index.ts";
 import { describeMark as describeRecordedMark, type TimelineMark } from "../../../observe/trace/index.ts";
 
-/** Describes a mark of the timeline in a few words, with visible control characters of strangers. */
+/** Describes a mark in a few words, with visible control characters of strangers. The line itself states its error. */
 export function describeMark(mark: TimelineMark): string {
-  return toSingleLine(describeRecordedMark(mark));
+  const { kind } = mark;
+  const hasError = kind === "cut" || kind === "stall" || kind === "closed-by-reader";
+  return toSingleLine(describeRecordedMark(hasError ? { kind } : mark));
 }
 
 /** Tone of a mark. Losses are bad, and repairs are neutral. */

@@ -34,6 +34,7 @@ export function TasksScreen(): VNode {
   const rows = useMemo(() => nestTaskRows(listed), [listed]);
   const [selectedKey, setSelectedKey] = useState<string>();
   const missingPrice = listed.map(({ usage }) => (usage ? explainMissingPrice(usage) : "")).find(Boolean);
+  const hasCaller = listed.some(({ caller, parent }) => caller ?? parent?.agent);
   const hasCost = listed.some(({ usage }) => usage && formatPrice(usage) !== "");
   const isPhone = useMediaQuery("(max-width: 640px)");
   const nowMs = useCurrentTime();
@@ -44,7 +45,11 @@ export function TasksScreen(): VNode {
     selectedRow && { name: "the row as JSON", text: () => formatJson(selectedRow, 2) },
   );
   return (
-    <div class="tasks-screen" data-has-cost={hasCost ? "" : undefined}>
+    <div
+      class="tasks-screen"
+      data-has-cost={hasCost ? "" : undefined}
+      data-has-caller={hasCaller ? "" : undefined}
+    >
       <h1 class="screen-reader-only">Tasks</h1>
       <TaskFilterForm
         filter={filter}
@@ -73,7 +78,7 @@ export function TasksScreen(): VNode {
           <span>State</span>
           <span>Message</span>
           <span>Agent</span>
-          <span class="task-caller">Caller</span>
+          <span class="task-caller">{hasCaller && "Caller"}</span>
           <span class="task-ids">Task</span>
           <span class="task-events">Events</span>
           <span class="task-tokens">Tokens</span>
