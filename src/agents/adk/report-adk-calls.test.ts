@@ -1,4 +1,4 @@
-import { FunctionTool, LlmAgent } from "@google/adk";
+import { BaseLlm, type BaseLlmConnection, FunctionTool, LlmAgent, type LlmResponse } from "@google/adk";
 import { describe, expect, it } from "vitest";
 import { calculatorTool } from "../adapters/calculator-tool.fixture.ts";
 import { connect } from "../../client/index.ts";
@@ -8,7 +8,7 @@ import { createMemoryTrafficSink, createTrafficWriter } from "../../observe/trac
 import { adkAgent } from "./adk-agent.ts";
 import { ScriptedLlm } from "./models/index.ts";
 
-async function recordTurn(model: ScriptedLlm, isStreaming: boolean): Promise<TrafficLine[]> {
+async function recordTurn(model: BaseLlm, isStreaming: boolean): Promise<TrafficLine[]> {
   const add = new FunctionTool(calculatorTool);
   const sink = createMemoryTrafficSink();
   const writer = createTrafficWriter(sink, { vantage: "server", name: "test" });
@@ -76,4 +76,46 @@ describe("the record of an ADK agent", () => {
     expect(errors[1]).toContain("negative");
     expect(errors[2]).toBe("503: overloaded");
   });
+
+  it("contains the tokens of a streamed call once, although ADK's Gemini model repeats them", async () => {
+    const lines = await recordTurn(new RepeatingUsageLlm(), true);
+    const models = lines.filter((line) => line.kind === "model");
+    const sum = (name: "input_tokens" | "output_tokens"): number =>
+      models.reduce((total, line) => total + (line[name] ?? 0), 0);
+    expect([sum("input_tokens"), sum("output_tokens")]).toEqual([10 + 25, 6 + 2]);
+    expect(models.map(({ reply }) => JSON.stringify(reply))).toEqual([
+      expect.stringContaining("I add."),
+      expect.stringContaining("functionCall"),
+      expect.stringContaining("The sum is 3."),
+    ]);
+  });
 });
+
+/** Repeats the tokens of a streamed call, as ADK's Gemini model does without progressive streaming. */
+class RepeatingUsageLlm extends BaseLlm {
+  #callCount = 0;
+
+  constructor() {
+    super({ model: "repeating" });
+  }
+
+  override async *generateContentAsync(): AsyncGenerator<LlmResponse, void> {
+    this.#callCount += 1;
+    if (this.#callCount > 1) {
+      const usageMetadata = { promptTokenCount: 25, candidatesTokenCount: 2 };
+      yield { content: { role: "model", parts: [{ text: "The sum is 3." }] }, usageMetadata };
+      return;
+    }
+    const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 4, thoughtsTokenCount: 2 };
+    const text = { role: "model", parts: [{ text: "I add." }] };
+    const call = { role: "model", parts: [{ functionCall: { name: "add", args: { a: 1, b: 2 } } }] };
+    yield { content: text, partial: true };
+    yield { content: text, usageMetadata, partial: false };
+    yield { content: call, usageMetadata, partial: false };
+    yield { usageMetadata, partial: false };
+  }
+
+  override connect(): Promise<BaseLlmConnection> {
+    return Promise.reject(new Error("No live connection."));
+  }
+}

@@ -1,4 +1,5 @@
 import type { BasePlugin, LlmRequest, PluginManager } from "@google/adk";
+import { omitUndefined } from "../../base/usage-checks/index.ts";
 import type { ModelCallReport, Run } from "../../engine/index.ts";
 import type { JsonValue } from "../../protocol/index.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
@@ -11,7 +12,11 @@ type CallbackContext = Parameters<BasePlugin["beforeModelCallback"]>[0]["callbac
 interface StartedCall {
   readonly startMs: number;
   readonly request?: LlmRequest;
+  /** Tokens of the model call in earlier reports. */
+  reported?: TokenCounts;
 }
+
+type TokenCounts = Pick<ModelCallReport, "inputTokens" | "cachedInputTokens" | "outputTokens">;
 
 const reportingManagers = new WeakSet<PluginManager>();
 
@@ -67,17 +72,27 @@ function createReportingPlugin({ BasePlugin: AdkPlugin }: AdkModule): BasePlugin
     }: Parameters<BasePlugin["afterModelCallback"]>[0]) {
       const { partial, content, finishReason, usageMetadata, errorCode, errorMessage, modelVersion } =
         llmResponse;
-      // The last response of a stream contains the complete content.
-      if (!partial)
+      // Partial responses are repeated in a complete response.
+      if (partial) return Promise.resolve(undefined);
+      const call = modelCalls.get(callbackContext.invocationContext);
+      const tokens: TokenCounts = {
+        inputTokens: usageMetadata?.promptTokenCount,
+        cachedInputTokens: usageMetadata?.cachedContentTokenCount,
+        outputTokens: sumOutputTokens(usageMetadata),
+      };
+      // In a stream, ADK's Gemini model repeats the tokens of the call after text, after a function call, and at the end.
+      const newTokens = subtractTokens(tokens, call?.reported);
+      const isRepetition =
+        call?.reported && !content && !errorCode && !Object.values(newTokens).some(Boolean);
+      if (!isRepetition)
         reportModelCall(callbackContext, {
           reply: toJson(content),
           finishReason,
-          inputTokens: usageMetadata?.promptTokenCount,
-          cachedInputTokens: usageMetadata?.cachedContentTokenCount,
-          outputTokens: sumOutputTokens(usageMetadata),
+          ...newTokens,
           ...(modelVersion !== undefined && { model: modelVersion }),
           ...(errorCode !== undefined && { error: `${errorCode}: ${errorMessage ?? ""}` }),
         });
+      if (call) call.reported = { ...call.reported, ...omitUndefined(tokens) };
       return Promise.resolve(undefined);
     }
 
@@ -153,6 +168,19 @@ function sumOutputTokens(
 ): number | undefined {
   if (usage?.candidatesTokenCount === undefined) return undefined;
   return usage.candidatesTokenCount + (usage.thoughtsTokenCount ?? 0);
+}
+
+/** Returns the tokens that earlier reports of the same model call do not contain. */
+function subtractTokens(tokens: TokenCounts, reported: TokenCounts = {}): TokenCounts {
+  return {
+    inputTokens: subtractCount(tokens.inputTokens, reported.inputTokens),
+    cachedInputTokens: subtractCount(tokens.cachedInputTokens, reported.cachedInputTokens),
+    outputTokens: subtractCount(tokens.outputTokens, reported.outputTokens),
+  };
+}
+
+function subtractCount(count: number | undefined, reported = 0): number | undefined {
+  return count === undefined ? undefined : Math.max(0, count - reported);
 }
 
 /** Converts data of ADK to JSON. Files and functions are not JSON, and circular data is omitted. */

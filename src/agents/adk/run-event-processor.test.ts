@@ -72,6 +72,22 @@ describe("a run", () => {
     ]);
   });
 
+  it("reports the tokens of a model call once, also with text before its function call and with saved files", () => {
+    const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 4 };
+    const call = { functionCall: { id: "c", name: "add", args: {} } };
+    const savedFiles = [{ filename: "a.txt", version: 0, part: { text: "content" } }];
+    const events = processEvents([
+      { ...createTextEvent("I add."), usageMetadata },
+      { ...createContentEvent(call), usageMetadata },
+      { content: { role: "user", parts: [{ functionResponse: { id: "c", name: "add", response: {} } }] } },
+      { ...createTextEvent("Saved."), usageMetadata: { promptTokenCount: 20 }, savedFiles },
+    ]);
+    const usages = events.flatMap((event) =>
+      "artifact" in event ? [event.metadata?.["adk_usage_metadata"]] : [],
+    );
+    expect(usages).toEqual([usageMetadata, undefined, undefined, { promptTokenCount: 20 }, undefined]);
+  });
+
   it("starts with session metadata", () => {
     expect(createProcessor().buildWorkingEvent()).toEqual({
       status: { state: "TASK_STATE_WORKING" },

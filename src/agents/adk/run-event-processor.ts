@@ -111,6 +111,8 @@ export class RunEventProcessor {
   readonly #sentState: JsonObject = {};
   #modelError: ModelError | undefined;
   #lastChain: AuthorEventChain | undefined;
+  /** The last complete event of each chain. */
+  readonly #lastEvents = new Map<string, AdkEvent>();
   #hasContent = false;
   /** The last event with only the usage or finish reason of a model. */
   #emptyAnswer: AdkEvent | undefined;
@@ -154,7 +156,11 @@ export class RunEventProcessor {
 
   #convertSavedFiles(event: AdkEvent, files: readonly SavedFile[]): ArtifactAgentEvent[] {
     const convert = this.#options.toA2aPart ?? ((part: GenaiPart): Part | undefined => toA2aPart(part));
-    const metadata = { ...this.#sessionMetadata, ...toEventMetadata(event) };
+    // The artifact of the event's content has the tokens.
+    const metadata = {
+      ...this.#sessionMetadata,
+      ...toEventMetadata(event.content ? omitUsage(event) : event),
+    };
     return files.flatMap((file) => {
       const part = convert(file.part, event);
       return part ? [savedFileToArtifactEvent(file, part, metadata)] : [];
@@ -175,7 +181,12 @@ export class RunEventProcessor {
     if (event.content?.parts?.length || event.output !== undefined || event.savedFiles)
       this.#hasContent = true;
     else if (event.usageMetadata ?? event.finishReason) this.#emptyAnswer = event;
-    const metadata = (): JsonObject => ({ ...this.#sessionMetadata, ...toEventMetadata(event) });
+    const isUsageRepeated = repeatsUsage(event, this.#lastEvents.get(chain));
+    const metadata = (): JsonObject => ({
+      ...this.#sessionMetadata,
+      ...toEventMetadata(isUsageRepeated ? omitUsage(event) : event),
+    });
+    if (!event.partial) this.#lastEvents.set(chain, event);
     if (event.partial) {
       return parts.length > 0
         ? this.#artifactStreamer.addPartsOfPartialEvent(chain, parts, metadata, hasExtraEventMetadata(event))
@@ -333,6 +344,29 @@ export class RunEventProcessor {
     if (this.#options.recoveredErrorPolicy === "ignore" && this.#modelError?.chainKey === chain)
       this.#modelError = undefined;
   }
+}
+
+/**
+ * Returns true for a function call whose tokens the event before already contains. In a stream, ADK's Gemini model yields
+ * the text before a function call as an event of its own, with the tokens of the entire call.
+ */
+function repeatsUsage({ usageMetadata, content }: AdkEvent, previous: AdkEvent | undefined): boolean {
+  return (
+    usageMetadata !== undefined &&
+    hasFunctionCall(content) &&
+    previous?.content !== undefined &&
+    !hasFunctionCall(previous.content) &&
+    JSON.stringify(usageMetadata) === JSON.stringify(previous.usageMetadata)
+  );
+}
+
+function hasFunctionCall(content: AdkEvent["content"]): boolean {
+  return content?.parts?.some((part) => part.functionCall) ?? false;
+}
+
+function omitUsage(event: AdkEvent): AdkEvent {
+  const { usageMetadata: _, ...rest } = event;
+  return rest;
 }
 
 /**

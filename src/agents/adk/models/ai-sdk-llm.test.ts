@@ -73,7 +73,8 @@ describe("an AI SDK model in ADK", () => {
       usageMetadata: {
         promptTokenCount: 7,
         cachedContentTokenCount: 2,
-        candidatesTokenCount: 9,
+        // The AI SDK includes the reasoning in the output tokens, and Google counts it separately.
+        candidatesTokenCount: 6,
         thoughtsTokenCount: 3,
         totalTokenCount: 16,
       },

@@ -175,11 +175,13 @@ function toUsageMetadata({
   outputTokenDetails,
   totalTokens,
 }: LanguageModelUsage): NonNullable<LlmResponse["usageMetadata"]> {
+  const { reasoningTokens } = outputTokenDetails ?? {};
   const counts = {
     promptTokenCount: inputTokens,
     cachedContentTokenCount: inputTokenDetails?.cacheReadTokens,
-    candidatesTokenCount: outputTokens,
-    thoughtsTokenCount: outputTokenDetails?.reasoningTokens,
+    // Google counts thoughts in addition to the candidates, and the AI SDK includes them.
+    candidatesTokenCount: outputTokens === undefined ? undefined : outputTokens - (reasoningTokens ?? 0),
+    thoughtsTokenCount: reasoningTokens,
     totalTokenCount: totalTokens,
   };
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
