@@ -21,7 +21,7 @@ import {
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import { type AgentYield, failed, status } from "../agent-yield.ts";
 import { decodeApprovalDecisions } from "../approval-decisions.ts";
-import { CallTracker, type ReportCall } from "../call-tracker.ts";
+import { CallTracker, describeCallError, type ReportCall } from "../call-tracker.ts";
 import {
   buildConversationFromTask,
   type ConversationStore,
@@ -264,43 +264,55 @@ async function* reportAiSdkCalls(
 ): AsyncGenerator<TextStreamPart<ToolSet>, void, undefined> {
   const conversation: JsonValue[] = messages.map((message) => toJsonValue(message));
   const calls = new CallTracker(reportCall);
-  let reply: JsonValue[] = [];
+  let reply: JsonValue[] | undefined;
   let text = "";
-  for await (const part of parts) {
-    if (part.type === "start-step") {
-      const { instructions: content, tools } = steps.shift() ?? {};
-      const system = content === undefined ? [] : [{ role: "system", content: toJsonValue(content) }];
-      const prompt = { messages: [...system, ...conversation], tools: describeTools(tools) };
-      calls.startModel({ model: "unknown", prompt });
-      [reply, text] = [[], ""];
-    } else if (part.type === "text-delta") text += part.text;
-    else if (part.type === "tool-call") {
-      const input = toJsonValue(part.input);
-      calls.startTool(part.toolCallId, { tool: part.toolName, arguments: input });
-      reply.push({ tool: part.toolName, input });
-    } else if (part.type === "tool-result" && part.preliminary !== true) {
-      const result = toJsonValue(part.output);
-      endTool(part, { result });
-      conversation.push({ role: "tool", tool: part.toolName, result });
-    } else if (part.type === "tool-error") endTool(part, { error: String(part.error) });
-    else if (part.type === "finish-step") {
-      if (text !== "") reply.unshift({ text });
-      calls.endModel(
-        {
-          model: part.response.modelId,
-          reply,
-          finishReason: part.finishReason,
-          inputTokens: part.usage.inputTokens,
-          // Models of earlier versions of the AI SDK have no details.
-          cachedInputTokens: (part.usage as Partial<typeof part.usage>).inputTokenDetails?.cacheReadTokens,
-          outputTokens: part.usage.outputTokens,
-        },
-        // The step also contains the calls of tools.
-        { durationMs: part.performance?.responseTimeMs },
-      );
-      conversation.push({ role: "assistant", content: reply });
+  const startModel = (): void => {
+    const { instructions: content, tools } = steps.shift() ?? {};
+    const system = content === undefined ? [] : [{ role: "system", content: toJsonValue(content) }];
+    const prompt = { messages: [...system, ...conversation], tools: describeTools(tools) };
+    calls.startModel({ model: "unknown", prompt });
+    [reply, text] = [[], ""];
+    // The results of tools follow the reply, although they precede the end of the step.
+    conversation.push({ role: "assistant", content: reply });
+  };
+  try {
+    for await (const part of parts) {
+      if (part.type === "start-step") startModel();
+      else if (part.type === "text-delta") text += part.text;
+      else if (part.type === "tool-call") {
+        const input = toJsonValue(part.input);
+        calls.startTool(part.toolCallId, { tool: part.toolName, arguments: input });
+        reply?.push({ tool: part.toolName, input });
+      } else if (part.type === "tool-result" && part.preliminary !== true) {
+        const result = toJsonValue(part.output);
+        endTool(part, { result });
+        conversation.push({ role: "tool", tool: part.toolName, result });
+      } else if (part.type === "tool-error") endTool(part, { error: String(part.error) });
+      else if (part.type === "finish-step") {
+        if (text !== "") reply?.unshift({ text });
+        calls.endModel(
+          {
+            model: part.response.modelId,
+            reply,
+            finishReason: part.finishReason,
+            inputTokens: part.usage.inputTokens,
+            // Models of earlier versions of the AI SDK have no details.
+            cachedInputTokens: (part.usage as Partial<typeof part.usage>).inputTokenDetails?.cacheReadTokens,
+            outputTokens: part.usage.outputTokens,
+          },
+          // The step also contains the calls of tools.
+          { durationMs: part.performance?.responseTimeMs },
+        );
+      } else if (part.type === "error") {
+        // A call that the provider refuses has no step.
+        if (!reply || steps.length > 0) startModel();
+        calls.endModel({ error: describeCallError(part.error) });
+      }
+      yield part;
     }
-    yield part;
+  } catch (error) {
+    calls.endModel({ error: describeCallError(error) });
+    throw error;
   }
 
   function endTool(

@@ -1,8 +1,10 @@
 import { tool, ToolLoopAgent } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { connect } from "../../../client/index.ts";
 import type { AgentCallReport } from "../../../engine/index.ts";
+import type { Task } from "../../../protocol/index.ts";
 import { createServer } from "../../../server/index.ts";
 import { fromAiSdk } from "./index.ts";
 import { createScriptedModel, createToolCall } from "./scripted-model.fixture.ts";
@@ -48,5 +50,37 @@ it("an agent of the AI SDK reports its model calls and tool calls to the observe
     },
   });
   expect(JSON.stringify(calls[1])).toContain("1 + 2");
-  expect(JSON.stringify(calls[2])).toContain('"sum":3');
+  expect(calls[2]).toMatchObject({
+    prompt: {
+      messages: [
+        { role: "system" },
+        { role: "user" },
+        { role: "assistant", content: [{ tool: "add" }] },
+        { role: "tool", result: { sum: 3 } },
+      ],
+    },
+  });
+});
+
+it.each<[string, MockLanguageModelV4]>([
+  ["refused", new MockLanguageModelV4({ doStream: () => Promise.reject(new Error("overloaded")) })],
+  [
+    "interrupted",
+    createScriptedModel(function* () {
+      yield "The sum";
+      throw new Error("overloaded");
+    }),
+  ],
+])("an agent of the AI SDK reports a model call that is %s", async (_, model) => {
+  const calls: AgentCallReport[] = [];
+  const server = createServer(
+    fromAiSdk(new ToolLoopAgent({ model, maxRetries: 0 }), { name: "calculator", description: "Adds" }),
+    { store: "memory", observer: { onAgentCall: ({ call }) => calls.push(call) } },
+  );
+  const { task } = (await (await connect((await server.listen()).url)).send("1 + 2")) as { task: Task };
+  await server.close();
+  expect(task.status.state).toBe("TASK_STATE_FAILED");
+  expect(calls).toMatchObject([
+    { kind: "model", prompt: { messages: [{ content: "1 + 2" }] }, error: "overloaded" },
+  ]);
 });
