@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../../client/index.ts";
 import type { Agent } from "../../../engine/index.ts";
 import { createServer, type Server } from "../../../server/index.ts";
-import { agent, data, failed, inputRequired, status } from "../index.ts";
+import { agent, data, failed, file, inputRequired, status } from "../index.ts";
 import { a2aTool } from "./index.ts";
 import { createToolCall, createScriptedModel } from "./scripted-model.fixture.ts";
 
@@ -42,7 +42,8 @@ describe("an A2A agent as a tool of the AI SDK", () => {
         yield status("Looking out of the window…");
         yield `${text}: sunny, `;
         yield "21 °C.";
-        yield data({ degrees: 21 });
+        yield data({ degrees: 21, raw: "data" });
+        yield file(new Uint8Array([1]), { filename: "sky.png" });
       }),
     );
     const model = createScriptedModel(function* (prompt) {
@@ -64,8 +65,14 @@ describe("an A2A agent as a tool of the AI SDK", () => {
     expect(seen).toContainEqual([true, "working", "Seoul: sunny, "]);
     expect(seen.at(-1)).toEqual([false, "completed", "Seoul: sunny, 21 °C."]);
     expect(getLastToolResults(model)).toMatchObject([
-      { state: "completed", text: "Seoul: sunny, 21 °C.", data: [{ degrees: 21 }] },
+      {
+        state: "completed",
+        text: "Seoul: sunny, 21 °C.",
+        data: [{ degrees: 21, raw: "data" }],
+        files: [{ filename: "sky.png" }],
+      },
     ]);
+    expect(JSON.stringify(getLastToolResults(model))).not.toContain("AQ==");
   });
 
   it("returns the agent's question to the model and sends the answer", async () => {

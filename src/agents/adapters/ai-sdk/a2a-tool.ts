@@ -73,8 +73,8 @@ export function a2aTool(
     // Removes file contents from the output, because a model cannot use raw bytes. The file's name and type
     // remain.
     toModelOutput: ({ output }) => {
-      const value = JSON.stringify(output, (key, field: unknown) => (key === "raw" ? undefined : field));
-      return { type: "text", value };
+      const files = output.files?.map((file) => ({ ...file, raw: undefined }));
+      return { type: "text", value: JSON.stringify({ ...output, ...(files ? { files } : {}) }) };
     },
   });
 }
