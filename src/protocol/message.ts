@@ -65,6 +65,11 @@ export function getText(parts: readonly Part[]): string {
   return text;
 }
 
+/** Returns true if the metadata of a part or an artifact marks the reasoning of a model, which is not part of the answer. */
+export function isThought(metadata: JsonObject | undefined): boolean {
+  return metadata?.["thought"] === true || metadata?.["adk_thought"] === true;
+}
+
 /** Creates a text part. */
 export function text(value: string, metadata?: JsonObject): TextPart {
   return metadata ? { text: value, metadata } : { text: value };

@@ -10,6 +10,7 @@ import {
   A2AError,
   isInterrupted,
   isTerminal,
+  isThought,
   type JsonValue,
   type Message,
   type Part,
@@ -168,8 +169,4 @@ function extractAnswerContentFromParts(
     ...(data.length > 0 ? { data } : {}),
     ...(files.length > 0 ? { files } : {}),
   };
-}
-
-function isThought(metadata: Part["metadata"]): boolean {
-  return metadata?.["thought"] === true || metadata?.["adk_thought"] === true;
 }

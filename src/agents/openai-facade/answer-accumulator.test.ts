@@ -39,6 +39,19 @@ describe("an answer", () => {
     ).toBe("one two\n\nthree");
   });
 
+  it("contains no reasoning of the model", () => {
+    const thought = { text: "Hm. ", metadata: { adk_thought: true } };
+    const reasoning = { artifactId: "r", parts: [{ text: "Hm." }], metadata: { thought: true } };
+    expect(
+      collectAnswer([
+        { artifactUpdate: { ...ids, artifact: reasoning } },
+        { artifactUpdate: { ...ids, artifact: { artifactId: "a", parts: [thought] } } },
+        createArtifactUpdate("a", "one", true),
+        { artifactUpdate: { ...ids, artifact: { artifactId: "a", parts: [thought, { text: "one two" }] } } },
+      ]),
+    ).toBe("one two");
+  });
+
   it("repeats no text when the complete task arrives after a reconnect", () => {
     const events = [
       createArtifactUpdate("a", "one "),

@@ -3,6 +3,7 @@ import {
   ArtifactContentTracker,
   isInterrupted,
   isTerminal,
+  isThought,
   type Artifact,
   type Part,
   type StreamResponse,
@@ -114,7 +115,8 @@ export class AnswerAccumulator {
     this.contextId = contextId;
   }
 
-  #addArtifact({ artifactId, parts }: Artifact, append: boolean): string {
+  #addArtifact({ artifactId, parts, metadata }: Artifact, append: boolean): string {
+    if (isThought(metadata)) return "";
     const data = parts.filter((part) => "data" in part);
     this.#dataParts.set(artifactId, append ? [...(this.#dataParts.get(artifactId) ?? []), ...data] : data);
     // Text that was already returned cannot be withdrawn, so a replacement is a new paragraph.

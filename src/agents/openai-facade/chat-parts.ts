@@ -1,4 +1,4 @@
-import { isObject, getMediaType, type Part } from "../../protocol/index.ts";
+import { isObject, isThought, getMediaType, type Part } from "../../protocol/index.ts";
 
 /** Records a violation in one field of a request. */
 export type RequestFieldViolationReporter = (field: string, description: string) => undefined;
@@ -71,11 +71,13 @@ function parseUrlPart(url: string): Part | undefined {
 
 /**
  * Renders the parts of an answer as text. Files become links, or file names if they have no URL. The text
- * omits data parts.
+ * omits data parts and thoughts.
  */
 export function renderPartsAsText(parts: readonly Part[]): string {
   return parts
-    .map((part) => ("text" in part ? part.text : "data" in part ? "" : renderFileLink(part)))
+    .map((part) =>
+      "data" in part || isThought(part.metadata) ? "" : "text" in part ? part.text : renderFileLink(part),
+    )
     .join("");
 }
 
