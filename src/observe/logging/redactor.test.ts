@@ -80,6 +80,8 @@ describe("the redactor", () => {
         { key: "accept", value: "*/*" },
       ],
       cookies: ["a=blue"],
+      multiValueHeaders: { "X-Api-Key": ["blue"], authorization: ["blue"], accept: ["*/*"] },
+      login: { pin: 4711, otp: "004711", password: 20_260_101 },
       securitySchemes: { apiKey: { type: "apiKey", in: "header", name: "X-Api-Key" } },
       security: [{ apiKey: ["read"] }],
       inputTokens: 7,
@@ -91,6 +93,8 @@ describe("the redactor", () => {
         { key: "accept", value: "*/*" },
       ],
       cookies: ["***"],
+      multiValueHeaders: { "X-Api-Key": ["***"], authorization: ["***"], accept: ["*/*"] },
+      login: { pin: "***", otp: "***", password: "***" },
     });
   });
 

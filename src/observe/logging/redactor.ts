@@ -164,6 +164,8 @@ class SecretRedactor implements Redactor {
   /** Objects below a secret name stay readable, because they can be declarations of security schemes. */
   #redactSecretMember(name: string, value: JsonValue, depth: number): JsonValue {
     if (typeof value === "string") return value === "" ? value : patterns.REDACTED_VALUE;
+    // As in texts, short numbers are no secrets.
+    if (typeof value === "number" && value > 999) return patterns.REDACTED_VALUE;
     if (!Array.isArray(value) || !patterns.SECRET_LIST_NAME.test(name))
       return this.#redactValue(value, depth);
     return value.map((item) =>

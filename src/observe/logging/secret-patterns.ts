@@ -105,7 +105,7 @@ export const SQL_PASSWORD: RegExp = /\b(password|identified by)(\s+)'[^'\n]*'/gi
 export const QUERY_PARAMETER: RegExp = /([?&;])([\w.~%+[\]-]+)=([^?&;#\s"'`<>\\]+)/g;
 
 /** Lists of which the strings are secrets. A list of scopes can have the name of a security scheme. */
-export const SECRET_LIST_NAME: RegExp = /cookie|password|secret|credential|token/i;
+export const SECRET_LIST_NAME: RegExp = /cookie|password|secret|credential|token|-key$|^authorization$/i;
 
 /** What can separate a name from its value. */
 export const SEPARATOR: RegExp = /=>|[:=>]/g;
