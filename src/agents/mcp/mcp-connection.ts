@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { CallToolResult, Client, Transport } from "@modelcontextprotocol/client";
+import { rejectOnAbort } from "../../base/data-structures/index.ts";
 import { getCurrentTraceScope } from "../../observe/telemetry/index.ts";
 import { A2AError, toTraceHeaders } from "../../protocol/index.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
@@ -41,6 +42,7 @@ const CONNECT_TIMEOUT_MS = 30_000;
 export class McpConnection {
   readonly #address: McpServerAddress;
   #client: Promise<Client> | undefined;
+  #transport: Transport | undefined;
   /** Name that the server has stated. */
   #statedName: string | undefined;
   #stderr = "";
@@ -73,7 +75,7 @@ export class McpConnection {
     for (let isRetry = false; ; isRetry = true) {
       const connection = this.#getClient(sdk);
       try {
-        return await work(await connection);
+        return await work(await (signal ? rejectOnAbort(connection, signal) : connection));
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         // If the server does not know the session, it has not run the call, so the call is safe to repeat
@@ -96,12 +98,13 @@ export class McpConnection {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    // Also ends an attempt to connect.
+    await this.#transport?.close();
     if (this.#client) await this.#closeClient(this.#client);
   }
 
   #getClient(sdk: McpClientSdk): Promise<Client> {
-    if (this.#isClosed)
-      throw new A2AError("UNAVAILABLE", `${this.#displayName} was closed; create a new tool client.`);
+    if (this.#isClosed) throw this.#createClosedError();
     if (!this.#client) {
       const connection = this.#connect(sdk);
       this.#client = connection;
@@ -128,6 +131,8 @@ export class McpConnection {
     if (this.#canAnswerQuestions)
       client.setRequestHandler("elicitation/create", () => ({ action: "cancel" }));
     const transport = await this.#createTransport(sdk);
+    if (this.#isClosed) throw this.#createClosedError();
+    this.#transport = transport;
     await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS });
     this.#statedName = client.getServerVersion()?.name;
     acceptTaskHandleResults(transport);
@@ -173,6 +178,10 @@ export class McpConnection {
     } catch {
       // Opening the connection failed, so there is nothing to close.
     }
+  }
+
+  #createClosedError(): A2AError {
+    return new A2AError("UNAVAILABLE", `${this.#displayName} was closed; create a new tool client.`);
   }
 
   get #displayName(): string {

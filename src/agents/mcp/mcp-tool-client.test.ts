@@ -231,6 +231,25 @@ describe("the connection to an MCP server", () => {
     expect(new Set(receivedHeaders)).toEqual(new Set(["near"]));
   });
 
+  it.each(["an abort", "a close"])("does not open after %s", async (end) => {
+    const began = Promise.withResolvers<void>();
+    // A server that accepts connections and does not answer.
+    const hang: typeof fetch = (_, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason as Error));
+        began.resolve();
+      });
+    const tools = openToolClient({ url: "http://127.0.0.1:1/mcp", fetch: hang });
+    const abort = new AbortController();
+    const list = tools.listTools({ signal: abort.signal });
+    await began.promise;
+    if (end === "a close") await Promise.all([tools.close(), expect(list).rejects.toThrow()]);
+    else {
+      abort.abort(new Error("stopped"));
+      await expect(list).rejects.toThrow("stopped");
+    }
+  });
+
   it("cannot be used after it was closed", async () => {
     const tools = createMcpToolClient(stdioAddress2026);
     await tools.listTools();

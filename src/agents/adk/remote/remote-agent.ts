@@ -8,6 +8,7 @@ import {
   type Session,
   StreamingMode,
 } from "@google/adk";
+import { rejectOnAbort } from "../../../base/data-structures/index.ts";
 import {
   type A2AClient,
   cancelTaskIgnoringErrors,
@@ -359,19 +360,6 @@ function createIdleTimeoutError(name: string, timeoutMs: number): A2AError {
     `The agent ${name} sent no event for ${timeoutMs} ms, so its task was canceled. ` +
       `Raise "idleTimeoutMs" to wait longer.`,
   );
-}
-
-/**
- * Settles like `promise`, or rejects with the signal's reason when the signal aborts. The work behind the
- * promise continues after the signal aborts.
- */
-function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 /** Saves a peer's file in the caller's artifact service, and returns the event with the file version. */
