@@ -178,7 +178,7 @@ export class TaskView {
 
   #addPart(part: Part, origin: { readonly key: string; readonly isReasoning: boolean }): void {
     const toolEvent = findToolEvent(part);
-    if (toolEvent && this.#messages.applyToolEvent(toolEvent)) return;
+    if (toolEvent && this.#messages.applyToolEvent(toolEvent, origin.key)) return;
     if ("text" in part) {
       const isThought = origin.isReasoning || part.metadata?.["adk_thought"] === true;
       this.#messages.appendText(isThought ? "reasoning" : "text", part.text, origin.key);
@@ -273,8 +273,8 @@ class AgentMessageList {
     for (const [id, partKey] of this.#keysByPartId) if (partKey === key) this.#keysByPartId.delete(id);
   }
 
-  /** Applies a change of a tool call. Returns false for the result of an unknown call. */
-  applyToolEvent(event: ToolEvent): boolean {
+  /** Applies a change of a tool call, which the artifact or message `key` contains. Returns false for the result of an unknown call. */
+  applyToolEvent(event: ToolEvent, key: string): boolean {
     const existing = this.#findToolPart(
       (part) => part.toolCallId === event.toolCallId && !hasToolCallEnded(part),
     );
@@ -286,7 +286,7 @@ class AgentMessageList {
           ? ({ state: existing?.state ?? "running" } as const)
           : ({ state: "approval-requested", approval: event.approval } as const);
       if (existing) this.#replacePart(existing.id, { ...existing, ...input, ...change });
-      else this.addPart((id) => ({ type: "tool", id, toolCallId, toolName, ...input, ...change }), "tool");
+      else this.addPart((id) => ({ type: "tool", id, toolCallId, toolName, ...input, ...change }), key);
       return true;
     }
     if (!existing) return this.#findToolPart((part) => part.toolCallId === event.toolCallId) !== undefined;

@@ -348,7 +348,7 @@ export class RunEventProcessor {
 
 /**
  * Returns true for a function call whose tokens the event before already contains. In a stream, ADK's Gemini model yields
- * the text before a function call as an event of its own, with the tokens of the entire call.
+ * the text before a function call as a separate event, with the tokens of the entire call.
  */
 function repeatsUsage({ usageMetadata, content }: AdkEvent, previous: AdkEvent | undefined): boolean {
   return (
