@@ -1,6 +1,11 @@
-import { describe, expect, it } from "vitest";
-import type { StreamResponse } from "../../protocol/index.ts";
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type A2AClient, connect } from "../../client/index.ts";
+import { A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { McpProgressReporter } from "./agent-tool-server.ts";
+import { createMcpServer } from "./index.ts";
+import { serveScriptedAgent } from "./scripted-agent.fixture.ts";
 
 const createChunkEvent = (text: string): StreamResponse => ({
   artifactUpdate: {
@@ -83,4 +88,42 @@ describe("progress", () => {
     unasked.reportEvent(createStatusEvent("one"));
     await expect(unasked.waitUntilAllSent()).resolves.toBeUndefined();
   });
+});
+
+it("sends the progress of a failed call before its result, also to a host that reads slowly", async () => {
+  const hasFailed = Promise.withResolvers<void>();
+  const parrot = await serveScriptedAgent();
+  onTestFinished(() => parrot.close());
+  const { card } = await connect(parrot.url);
+  async function* failAfterSteps(): AsyncGenerator<StreamResponse, void> {
+    for (const step of ["1", "2", "3", "4", "5"]) yield createStatusEvent(step);
+    hasFailed.resolve();
+    throw new A2AError("UNAVAILABLE", "gone");
+  }
+  const client = { card, stream: failAfterSteps } as unknown as A2AClient;
+  const mcp = await createMcpServer({ parrot: client }, { observer: false, refreshToolsMs: 0 });
+  const [stdin, stdout] = [new PassThrough(), new PassThrough({ highWaterMark: 1 })];
+  const served = mcp.serveStdio({ stdin, stdout });
+  const send = (message: object): void =>
+    void stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const clientInfo = { name: "host", version: "1" };
+  send({
+    id: "start",
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
+  });
+  const [tool] = mcp.tools;
+  const params = { name: tool?.name, arguments: { message: "hi" }, _meta: { progressToken: 1 } };
+  send({ id: "call", method: "tools/call", params });
+  await hasFailed.promise;
+  const seen: (string | undefined)[] = [];
+  for await (const line of createInterface({ input: stdout })) {
+    const { id, method } = JSON.parse(line) as { id?: string; method?: string };
+    seen.push(method ?? id);
+    if (id === "call") send({ id: "end", method: "ping" });
+    if (id === "end") break;
+  }
+  stdin.end();
+  await served;
+  expect(seen).toEqual(["start", ...Array<string>(5).fill("notifications/progress"), "call", "end"]);
 });

@@ -4,6 +4,7 @@ import type {
   Server,
   ServerContext,
 } from "@modelcontextprotocol/server";
+import { rejectOnAbort } from "../../base/data-structures/index.ts";
 import type { Observer } from "../../engine/index.ts";
 import { runInTraceScope } from "../../observe/telemetry/index.ts";
 import {
@@ -183,14 +184,18 @@ export class AgentToolServer {
         ? decodeToolArguments(json)
         : this.#createRequestFromUserAnswer(userAnswer, context);
     const progress = new McpProgressReporter(createProgressNotifier(context));
-    const answer = await callAgent(agent.client, request, {
-      signal: AbortSignal.any([signal, this.#closeController.signal]),
+    const callSignal = AbortSignal.any([signal, this.#closeController.signal]);
+    const call = callAgent(agent.client, request, {
+      signal: callSignal,
       onEvent: (event) => progress.reportEvent(event),
       waitMs: canCreateTask ? taskAfterMs : waitMs,
       ...(agent.isLocal ? { headers: localHeaders } : {}),
       ...(skillId === undefined ? {} : { metadata: { skillId } }),
     });
-    await progress.waitUntilAllSent();
+    await Promise.allSettled([call]);
+    // A host that does not read must not delay the end of an aborted call.
+    await rejectOnAbort(progress.waitUntilAllSent(), callSignal).catch(() => {});
+    const answer = await call;
     if (canCreateTask && "task" in answer) {
       const reference = { agentId, taskId: answer.task.id, createdAtMs };
       const task = this.taskOperations.toMcpTask(answer.task, reference, canAskUser);
