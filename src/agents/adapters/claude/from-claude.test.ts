@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createServer } from "../../../server/index.ts";
 import { fromClaude } from "./index.ts";
+import { decodeClaudeResult } from "./sdk-message.ts";
 
 /** Sends a message to an agent of Claude, and returns the environment for the process of Claude. */
 async function readClaudeEnvironment(queryOptions?: object): Promise<Record<string, string>> {
@@ -38,4 +39,17 @@ it("the process of Claude inherits no secrets of the server, except for those th
   vi.stubEnv("CLAUDE_CODE_USE_BEDROCK", "1");
   expect(await readClaudeEnvironment()).toMatchObject({ AWS_SECRET_ACCESS_KEY: "secret of AWS" });
   expect(await readClaudeEnvironment({ env: { MINE: "1" } })).toEqual({ MINE: "1" });
+});
+
+it("the input tokens of Claude include those of its cache, as with the other adapters", () => {
+  const usage = {
+    input_tokens: 3,
+    cache_creation_input_tokens: 100,
+    cache_read_input_tokens: 900,
+    output_tokens: 5,
+  };
+  expect(decodeClaudeResult({ type: "result", subtype: "success", usage })).toMatchObject({
+    inputTokens: 1003,
+    outputTokens: 5,
+  });
 });

@@ -27,7 +27,7 @@ export function decodeClaudeResult(message: unknown): ClaudeResult | undefined {
   if (!isObject(message) || message["type"] !== "result") return undefined;
   const { subtype, is_error, result, errors, terminal_reason, deferred_tool_use, usage } = message;
   const hasFailed = subtype !== "success" || is_error === true;
-  const tokens = isObject(usage) ? usage : {};
+  const count = (name: string): number => Number((isObject(usage) && usage[name]) || 0);
   return {
     terminalReason: toText(terminal_reason),
     deferredToolUse: isObject(deferred_tool_use)
@@ -43,8 +43,10 @@ export function decodeClaudeResult(message: unknown): ClaudeResult | undefined {
         : toText(result)
       : undefined,
     text: toText(result),
-    inputTokens: Number(tokens["input_tokens"] ?? 0),
-    outputTokens: Number(tokens["output_tokens"] ?? 0),
+    // Anthropic counts the tokens of its cache separately.
+    inputTokens:
+      count("input_tokens") + count("cache_creation_input_tokens") + count("cache_read_input_tokens"),
+    outputTokens: count("output_tokens"),
   };
 }
 
