@@ -4,7 +4,7 @@ import type {
   Server,
   ServerContext,
 } from "@modelcontextprotocol/server";
-import { rejectOnAbort } from "../../base/data-structures/index.ts";
+import { untilAborted } from "../../client/index.ts";
 import type { Observer } from "../../engine/index.ts";
 import { runInTraceScope } from "../../observe/telemetry/index.ts";
 import {
@@ -194,7 +194,7 @@ export class AgentToolServer {
     });
     await Promise.allSettled([call]);
     // A host that does not read must not delay the end of an aborted call.
-    await rejectOnAbort(progress.waitUntilAllSent(), callSignal).catch(() => {});
+    await untilAborted(progress.waitUntilAllSent(), callSignal).catch(() => {});
     const answer = await call;
     if (canCreateTask && "task" in answer) {
       const reference = { agentId, taskId: answer.task.id, createdAtMs };

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { CallToolResult, Client, Transport } from "@modelcontextprotocol/client";
-import { rejectOnAbort } from "../../base/data-structures/index.ts";
+import { untilAborted } from "../../client/index.ts";
 import { getCurrentTraceScope } from "../../observe/telemetry/index.ts";
 import { A2AError, toTraceHeaders } from "../../protocol/index.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
@@ -75,7 +75,7 @@ export class McpConnection {
     for (let isRetry = false; ; isRetry = true) {
       const connection = this.#getClient(sdk);
       try {
-        return await work(await (signal ? rejectOnAbort(connection, signal) : connection));
+        return await work(await untilAborted(connection, signal));
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         // If the server does not know the session, it has not run the call, so the call is safe to repeat

@@ -6,7 +6,7 @@ export { Quota, type QuotaRefusal } from "./quota.ts";
 export { FairTurnQueue } from "./fair-turn-queue.ts";
 export { TokenBuckets, type TokenBucketsOptions } from "./token-buckets.ts";
 export { SwapRemoveSet, type SwapRemoveSetItem } from "./swap-remove-set.ts";
-export { Deferred, rejectOnAbort } from "./deferred.ts";
+export { Deferred } from "./deferred.ts";
 export { SlotReuseMap } from "./slot-reuse-map.ts";
 export { HiddenProperty } from "./hidden-property.ts";
 export { LruCache } from "./lru-cache.ts";

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { UIMessage, UIMessageChunk } from "ai";
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, data, file, inputRequired, status } from "../../agents/adapters/index.ts";
 import { connect } from "../../client/index.ts";
@@ -154,6 +155,50 @@ describe("a transport for useChat", () => {
     await reloaded.stop();
     await Promise.all([second, talking]);
     expect(stopped).toEqual(["silent", "talk"]);
+  });
+
+  it("closes the connection of a stream that nobody reads, although the agent is silent", async () => {
+    const url = await serve(
+      agent(card, async function* ({ signal }) {
+        yield "talking";
+        await once(signal, "abort");
+        signal.throwIfAborted();
+      }),
+    );
+    const closedStreams: string[] = [];
+    const client = await connect(url, {
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
+        const { method } = JSON.parse(init?.body as string) as { method: string };
+        const cancel = (): void => void closedStreams.push(method);
+        return new Response(response.body?.pipeThrough(new TransformStream({ cancel })), response);
+      },
+    });
+    const transport = new A2AChatTransport(client);
+    const readFirstText = async (stream: ReadableStream<UIMessageChunk> | null): Promise<unknown> => {
+      const reader = stream?.getReader();
+      for (let type; type !== "text-delta";) type = (await reader?.read())?.value?.type;
+      reader?.read().catch(() => {});
+      return reader;
+    };
+    const [leaving, replaced] = [new AbortController(), new AbortController()];
+    const messages: UIMessage[] = [{ id: "m", role: "user", parts: [{ type: "text", text: "talk" }] }];
+    const sent = await transport.sendMessages({
+      chatId: "chat-1",
+      messages,
+      trigger: "submit-message",
+      messageId: undefined,
+      abortSignal: leaving.signal,
+    });
+    const reader = (await readFirstText(sent)) as ReadableStreamDefaultReader;
+    void reader.cancel();
+    await expect.poll(() => closedStreams).toEqual(["SendStreamingMessage"]);
+    const reconnect = { chatId: "chat-1", abortSignal: replaced.signal };
+    await readFirstText(await transport.reconnectToStream(reconnect));
+    replaced.abort();
+    await readFirstText(await transport.reconnectToStream({ chatId: "chat-1" }));
+    await expect.poll(() => closedStreams).toEqual(["SendStreamingMessage", "SubscribeToTask"]);
   });
 
   it("stops an answered task whose status still asks the user", async () => {

@@ -104,7 +104,8 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     metadata,
   }: SendOptions<MESSAGE>): Promise<ReadableStream<UIMessageChunk>> {
     const client = await this.#connect();
-    const call = { headers: toHeaderRecord(headers) };
+    const connection = new AbortController();
+    const call = { headers: toHeaderRecord(headers), signal: connection.signal };
     const last = messages.at(-1);
     const waiting = await this.#findWaitingView(client, chatId, messages, call);
     const decisions = last?.role === "assistant" ? listDecisions(last) : [];
@@ -141,7 +142,8 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     this.#views.set(chatId, view);
     const continued = isAnswer ? view.messages.findLast(({ role }) => role === "agent") : undefined;
     const encoder = new UIMessageChunkEncoder(continued);
-    return this.#createStream(client, view, encoder, sendTurn(client, view, message, call), abortSignal);
+    const steps = sendTurn(client, view, message, call);
+    return this.#createStream(client, view, encoder, steps, connection, abortSignal);
   }
 
   async reconnectToStream({
@@ -152,7 +154,8 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     const reconnect = {};
     this.#latestReconnects.set(chatId, reconnect);
     const client = await this.#connect();
-    const call = { headers: toHeaderRecord(headers) };
+    const connection = new AbortController();
+    const call = { headers: toHeaderRecord(headers), signal: connection.signal };
     const [task] = await listTasksOfContext(client, chatId, 1, call);
     const isUnloaded = task !== undefined && this.#unloadedTaskIds.get(chatId) === task.id;
     // An agent can continue after AUTH_REQUIRED without a message.
@@ -165,7 +168,8 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     const steps = skipEarlierTurns(view, task, replayTask(client, view, task, call));
     // A newer reconnect replaces this stream, which is no reason to stop the agent.
     const isReplaced = (): boolean => this.#latestReconnects.get(chatId) !== reconnect;
-    return this.#createStream(client, view, new UIMessageChunkEncoder(), steps, abortSignal, isReplaced);
+    const encoder = new UIMessageChunkEncoder();
+    return this.#createStream(client, view, encoder, steps, connection, abortSignal, isReplaced);
   }
 
   /** Returns the view of the task that waits for the user, or `undefined` if the message starts a task. */
@@ -190,6 +194,7 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     view: TaskView,
     encoder: UIMessageChunkEncoder,
     steps: TurnSteps,
+    connection: AbortController,
     abortSignal: AbortSignal | undefined,
     isReplaced: () => boolean = () => false,
   ): ReadableStream<UIMessageChunk> {
@@ -199,7 +204,8 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     const onAbort = (): void => {
       // `useChat` replaces a reconnect by aborting it first. The replacement begins in the same turn of the event loop.
       setTimeout(() => {
-        if (!isReplaced()) stop.abort();
+        if (isReplaced()) connection.abort();
+        else stop.abort();
         void disconnect(view, iterator);
       }, 0);
     };
@@ -220,7 +226,10 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
       },
       async cancel() {
         // After an abort, `onAbort` decides about the agent.
-        if (!abortSignal?.aborted || !cancelOnAbort) await iterator.return();
+        if (abortSignal?.aborted && cancelOnAbort) return;
+        // Otherwise, the connection stays open until the agent continues.
+        connection.abort();
+        await iterator.return();
       },
     });
   }

@@ -8,7 +8,6 @@ import {
   type Session,
   StreamingMode,
 } from "@google/adk";
-import { rejectOnAbort } from "../../../base/data-structures/index.ts";
 import {
   type A2AClient,
   cancelTaskIgnoringErrors,
@@ -16,6 +15,7 @@ import {
   type ConnectOptions,
   findCard,
   sendAndStreamUntilTurnEnd,
+  untilAborted,
 } from "../../../client/index.ts";
 import { A2AError, type AgentCard, type StreamResponse } from "../../../protocol/index.ts";
 import { ADK_EXTENSION_URI, pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
@@ -163,7 +163,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     const { abortSignal } = context;
     const signal = AbortSignal.any([idleTimeout.signal, ...(abortSignal ? [abortSignal] : [])]);
     try {
-      const client = await rejectOnAbort(this.#getClient(context), signal);
+      const client = await untilAborted(this.#getClient(context), signal);
       const sendOptions = { ...request, signal, headers: await this.#buildHeaders(context) };
       for await (const response of sendAndStreamUntilTurnEnd(client, parts, sendOptions)) {
         idleTimeout.reset();
