@@ -11,7 +11,6 @@ export { parseAgentUrl } from "./card/discover-card.ts";
 export { listServerAgents } from "./find-card.ts";
 export type { TurnStreamOptions, TurnStreamClient } from "./send-and-stream-until-turn-end.ts";
 export { addToResult } from "./collect-stream-result.ts";
-export { untilAborted } from "./http/deadline.ts";
 export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-stream-until-turn-end.ts";
 export type { CallOptions } from "./transport/transport.ts";
 export { untilAborted } from "./http/deadline.ts";

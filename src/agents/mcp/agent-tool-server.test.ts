@@ -35,6 +35,25 @@ const createStatusEvent = (text: string): StreamResponse => ({
 });
 
 describe("progress", () => {
+  it("keeps the chunks of different artifacts apart", async () => {
+    const sent: string[] = [];
+    const progress = new McpProgressReporter(async (_, message) => void sent.push(message));
+    const add = (artifactId: string, text: string, append: boolean): void =>
+      progress.reportEvent({
+        artifactUpdate: {
+          taskId: "t",
+          contextId: "c",
+          artifact: { artifactId, parts: [{ text }] },
+          append,
+        },
+      });
+    add("a", "one", false);
+    add("b", "two", false);
+    add("a", " more", true);
+    await progress.waitUntilAllSent();
+    expect(sent).toEqual(["one", "two", " more"]);
+  });
+
   it("is sent one notification at a time, and keeps the end of the chunks merged meanwhile", async () => {
     const sent: [number, string][] = [];
     let read!: () => void;

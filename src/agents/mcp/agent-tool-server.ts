@@ -329,7 +329,7 @@ const MAX_PROGRESS_LINE_LENGTH = 1000;
 export class McpProgressReporter {
   readonly #notify: ProgressNotifier | undefined;
   readonly #tracker = new ArtifactContentTracker();
-  readonly #pendingLines: { text: string; isChunk: boolean }[] = [];
+  readonly #pendingLines: { text: string; readonly artifactId: string | undefined }[] = [];
   #sentCount = 0;
   #sending: Promise<void> | undefined;
 
@@ -342,11 +342,11 @@ export class McpProgressReporter {
     if (!this.#notify) return;
     if ("artifactUpdate" in event) {
       const { parts, isContinuation } = this.#tracker.addUpdate(event.artifactUpdate);
-      this.#addLine(getText(parts), true, isContinuation);
+      this.#addLine(getText(parts), event.artifactUpdate.artifact.artifactId, isContinuation);
     }
     // The final status is part of the result.
     else if ("statusUpdate" in event && !isTerminal(event.statusUpdate.status.state))
-      this.#addLine(getText(event.statusUpdate.status.message?.parts ?? []), false);
+      this.#addLine(getText(event.statusUpdate.status.message?.parts ?? []));
   }
 
   /**
@@ -357,12 +357,12 @@ export class McpProgressReporter {
     while (this.#sending) await this.#sending;
   }
 
-  #addLine(text: string, isChunk: boolean, isContinuation = false): void {
+  #addLine(text: string, artifactId?: string, isContinuation = false): void {
     if (text === "") return;
     const last = this.#pendingLines.at(-1);
-    if (isContinuation && last?.isChunk)
+    if (isContinuation && last?.artifactId === artifactId)
       last.text = truncateStart(last.text + text, MAX_PROGRESS_LINE_LENGTH);
-    else this.#pendingLines.push({ text: truncateStart(text, MAX_PROGRESS_LINE_LENGTH), isChunk });
+    else this.#pendingLines.push({ text: truncateStart(text, MAX_PROGRESS_LINE_LENGTH), artifactId });
     if (this.#pendingLines.length > MAX_PENDING_PROGRESS_LINES) this.#pendingLines.shift();
     this.#sending ??= this.#sendLines();
   }

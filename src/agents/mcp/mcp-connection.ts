@@ -1,5 +1,10 @@
 import { basename } from "node:path";
-import type { CallToolResult, Client, Transport } from "@modelcontextprotocol/client";
+import type {
+  CallToolResult,
+  Client,
+  StreamableHTTPClientTransport,
+  Transport,
+} from "@modelcontextprotocol/client";
 import { untilAborted } from "../../client/index.ts";
 import { getCurrentTraceScope } from "../../observe/telemetry/index.ts";
 import { A2AError, toTraceHeaders } from "../../protocol/index.ts";
@@ -37,6 +42,7 @@ type McpClientSdk = typeof import("@modelcontextprotocol/client");
 /** Maximum length, in characters, of the stderr output in the cause of an error. */
 const MAX_STDERR_LENGTH = 2000;
 const CONNECT_TIMEOUT_MS = 30_000;
+const SESSION_END_TIMEOUT_MS = 1_000;
 
 /** A connection to an MCP server. The connection opens on first use, and opens again after a disconnect. */
 export class McpConnection {
@@ -98,8 +104,14 @@ export class McpConnection {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    const transport = this.#transport;
+    // Servers of MCP 2025 keep a session until its client ends it.
+    if (transport && "terminateSession" in transport) {
+      const ended = (transport as StreamableHTTPClientTransport).terminateSession();
+      await untilAborted(ended, AbortSignal.timeout(SESSION_END_TIMEOUT_MS)).catch(() => {});
+    }
     // Also ends an attempt to connect.
-    await this.#transport?.close();
+    await transport?.close();
     if (this.#client) await this.#closeClient(this.#client);
   }
 

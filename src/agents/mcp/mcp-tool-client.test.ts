@@ -272,6 +272,20 @@ describe("the connection to an MCP server", () => {
     expect((await tools.callTool("hello")).text).toBe("hello");
   });
 
+  it("ends its session when it is closed", async () => {
+    const methods: unknown[] = [];
+    const server = await serveTestToolOverMcp2025();
+    onTestFinished(() => server.close());
+    const recordMethod: typeof fetch = (url, init) => {
+      methods.push(init?.method);
+      return fetch(url, init);
+    };
+    const tools = openToolClient({ url: server.url, fetch: recordMethod });
+    await tools.callTool("hello");
+    await tools.close();
+    expect(methods.at(-1)).toBe("DELETE");
+  });
+
   it("calls agents that an MCP server offers as tools", async () => {
     const mcp = await createMcpServer({ parrot: createScriptedAgent({ streaming: true }) });
     onTestFinished(() => mcp.close());
