@@ -210,6 +210,30 @@ describe("a chat", () => {
     expect(chat.getSnapshot().messages).toHaveLength(1);
   });
 
+  it("shows that a waiting task could not be canceled, and tries again", async () => {
+    const waiting = agent(card, async function* () {
+      yield inputRequired("Which city?");
+    });
+    const url = await serve(waiting);
+    let isOnline = true;
+    const client = await connect(url, {
+      fetch: (input, init) =>
+        isOnline ? fetch(input, init) : Promise.reject(new TypeError("The network is down.")),
+      retry: { maxRetries: 0 },
+    });
+    const chat = createChat(client, { storage: false });
+    await chat.send("weather");
+    isOnline = false;
+    await chat.stop();
+    expect(chat.getSnapshot()).toMatchObject({ status: "error", error: expect.any(Error) });
+    isOnline = true;
+    await chat.retry();
+    expect(chat.getSnapshot().status).toBe("waiting");
+    await chat.stop();
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect((await client.tasks.list({})).tasks[0]?.status.state).toBe("TASK_STATE_CANCELED");
+  });
+
   it("refuses an empty message without a request", async () => {
     const chat = createChat("http://127.0.0.1:1", { storage: false });
     await expect(chat.send("")).rejects.toThrow("Pass a text or at least one part.");

@@ -198,8 +198,11 @@ class A2AChat implements Chat {
     if (this.#stop) this.#stop.abort();
     else if (this.#view?.taskId !== undefined && (status === "waiting" || status === "streaming")) {
       this.#following?.abort();
-      const client = await this.#connect();
-      await cancelTask(client, this.#view.taskId);
+      try {
+        await cancelTask(await this.#connect(), this.#view.taskId);
+      } catch (thrown) {
+        return this.#publish("error", toError(thrown));
+      }
       this.#keepEarlierMessages();
       this.#publish("ready");
     }
@@ -336,7 +339,7 @@ class A2AChat implements Chat {
           this.#publish(view.hasTurnEnded ? getStatusAfterTurn(view) : "streaming");
         }
     } catch (thrown) {
-      error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      error = toError(thrown);
     }
     this.#stop = undefined;
     if (error) this.#resumption = undefined;
@@ -386,6 +389,10 @@ class A2AChat implements Chat {
     };
     for (const listener of this.#listeners) listener();
   }
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 function getStatusAfterTurn(view: TaskView | undefined): ChatStatus {

@@ -166,7 +166,8 @@ export async function* withCancellation(
       view.hasTurnEnded && !isAtAuthRequired(view) && !isSameStatus(view.status, initialStatus);
     if (!hasEvent || view.taskId === undefined || hasEnded || isCanceled) return;
     isCanceled = true;
-    void cancelTask(client, view.taskId);
+    // The steps show whether the agent has stopped.
+    void cancelTask(client, view.taskId).catch(() => {});
   };
   signal.addEventListener("abort", cancel, { once: true });
   try {
@@ -223,5 +224,10 @@ async function listTasks(
 
 /** Cancels a task. A task that has already ended is no error. */
 export async function cancelTask(client: ChatClient, taskId: string): Promise<void> {
-  await client.tasks.cancel(taskId).catch(() => {});
+  try {
+    await client.tasks.cancel(taskId);
+  } catch (error) {
+    const reason = error instanceof A2AError ? error.reason : undefined;
+    if (reason !== "TASK_NOT_CANCELABLE" && reason !== "TASK_NOT_FOUND") throw error;
+  }
 }

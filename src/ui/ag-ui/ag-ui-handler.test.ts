@@ -4,8 +4,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, data, failed, inputRequired, status } from "../../agents/adapters/index.ts";
 import { adkAgent } from "../../agents/adk/index.ts";
-import { connect } from "../../client/index.ts";
+import { type A2AClient, connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
+import { A2AError } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
 import { parseSse } from "../../wire/index.ts";
 import type { AgUiHandler } from "./ag-ui-handler.ts";
@@ -282,6 +283,18 @@ describe("an AG-UI endpoint", () => {
     let last: unknown;
     for await (const { event } of rest) last = event;
     expect(last).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "cancelled" } });
+  });
+
+  it("does not state that it has stopped an agent that it cannot cancel", async () => {
+    const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
+    const client = {
+      tasks: {
+        list: () => Promise.resolve({ tasks: [task] }),
+        cancel: () => Promise.reject(new A2AError("UNAVAILABLE", "The agent is not there.")),
+      },
+    } as unknown as A2AClient;
+    const stop = new Request("http://localhost/ag-ui?threadId=c", { method: "DELETE" });
+    expect((await createAgUiHandler(client)(stop)).status).toBe(502);
   });
 
   it.each([
