@@ -83,8 +83,11 @@ export async function sendAnswerToPeerCalls(
     sessionId: session.id,
     newMessage: { role: "user", parts },
     ...(abortSignal && { abortSignal }),
-  }))
+  })) {
+    // As ADK's `AgentTool` does, the tool changes the state of its caller.
+    toolContext.state.update(event.actions.stateDelta);
     last = event;
+  }
   const texts = last?.content?.parts?.flatMap(({ text, thought }) => (text && !thought ? [text] : [])) ?? [];
   return { result: texts.join("\n") };
 }

@@ -148,9 +148,10 @@ describe("a peer that asks without a call", () => {
       "far",
       ({ results: [result] }) =>
         result ? `Approval: ${JSON.stringify(result.response)}` : { call: "approve", args: { amount: 5 } },
-      { tools: [approve] },
+      { tools: [approve], outputKey: "decision" },
     );
-    const tool = new AgentTool({ agent: createTestRemoteAgent(await serveAgentForTest(adkAgent(far))) });
+    const url = await serveAgentForTest(adkAgent(far, { sendState: ["decision"] }));
+    const tool = new AgentTool({ agent: createTestRemoteAgent(url, { receiveState: ["decision"] }) });
     const near = createScriptedLlmAgent(
       "near",
       ({ results: [result] }) =>
@@ -159,7 +160,7 @@ describe("a peer that asks without a call", () => {
           : { call: "remote", args: { request: "pay" } },
       { tools: [tool] },
     );
-    const client = await connect(await serveAgentForTest(adkAgent(near)));
+    const client = await connect(await serveAgentForTest(adkAgent(near, { sendState: ["decision"] })));
     const { task } = (await client.send("pay")) as { task: Task };
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const [call] = task.status.message?.parts ?? [];
@@ -174,6 +175,9 @@ describe("a peer that asks without a call", () => {
     const text = done.artifacts?.map(({ parts }) => getText(parts)).at(-1);
     expect(text).toContain('Approval: {\\"granted\\":\\"yes\\"}');
     expect(approvalCount, "the peer's tool ran once").toBe(1);
+    expect(done.metadata?.["adk_actions"]).toEqual({
+      stateDelta: { decision: 'Approval: {"granted":"yes"}' },
+    });
   });
 
   it("asks through a served agent, which returns the answer", async () => {
