@@ -360,7 +360,7 @@ export class McpProgressReporter {
   #addLine(text: string, artifactId?: string, isContinuation = false): void {
     if (text === "") return;
     const last = this.#pendingLines.at(-1);
-    if (isContinuation && last?.artifactId === artifactId)
+    if (isContinuation && last && last.artifactId === artifactId)
       last.text = truncateStart(last.text + text, MAX_PROGRESS_LINE_LENGTH);
     else this.#pendingLines.push({ text: truncateStart(text, MAX_PROGRESS_LINE_LENGTH), artifactId });
     if (this.#pendingLines.length > MAX_PENDING_PROGRESS_LINES) this.#pendingLines.shift();
