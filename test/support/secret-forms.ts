@@ -58,6 +58,8 @@ credential=«#16»
 "credentials": "«#16»"
 Authorization: Bearer «#32»
 authorization: Basic «#24»
+sent "Basic «#24»=="
+curl -H \\"Bearer «#23»=\\"
 "Authorization": "Token «#20»"
 Proxy-Authorization: Digest username="a", response="«#32»"
 Authorization: AWS4-HMAC-SHA256 Credential=a/b, Signature=«#64»

@@ -253,7 +253,8 @@ function redactSchemeCredentials(
   text: string,
 ): string {
   if (value.length < MIN_VARIABLE_LENGTH) return match;
-  const isParameter = value.endsWith("=") && '"\\'.includes(text[offset + match.length] ?? " ");
+  // The end of credentials in Base64 looks like a parameter, too.
+  const isParameter = /^[a-z_]+=$/.test(value) && '"\\'.includes(text[offset + match.length] ?? " ");
   return !isParameter && (/\d/.test(value) || value.length >= 20)
     ? `${scheme} ${patterns.REDACTED_VALUE}`
     : match;
