@@ -1,6 +1,6 @@
 /**
- * Deterministic models for tests and baselines, including scripted and deliberately faulty models. A cassette records and replays the replies of a language model. `toRoleModel` of
- * `colloquy/adk` creates role models that call a language model.
+ * Models of roles: language models of the AI SDK, and deterministic models for tests and baselines, including scripted and
+ * deliberately faulty models. A cassette records and replays the replies of a language model.
  */
 export * from "./ai-sdk-model.ts";
 export * from "./cassette-model.ts";
