@@ -1,5 +1,4 @@
 import type { AgentInterface } from "../../protocol/index.ts";
-import { withPeerLeniency } from "./dialect.ts";
 import { JsonRpcTransport, RestTransport } from "./http-transport.ts";
 import type { GrpcTransportFactory, Transport, TransportOptions } from "./transport.ts";
 import * as v1 from "./v1-dialect.ts";
@@ -18,11 +17,11 @@ const TRANSPORT_FACTORIES: Record<
 > = {
   JSONRPC: async ({ url }, options) => {
     const { jsonRpcDialect } = await loadDialects(options.version);
-    return new JsonRpcTransport(options, url, withPeerLeniency(jsonRpcDialect, options.peerLeniency));
+    return new JsonRpcTransport(options, url, jsonRpcDialect);
   },
   "HTTP+JSON": async ({ url }, options) => {
     const { restDialect } = await loadDialects(options.version);
-    return new RestTransport(options, url, withPeerLeniency(restDialect, options.peerLeniency));
+    return new RestTransport(options, url, restDialect);
   },
   GRPC: async ({ url }, options, loadGrpcTransport) => (await loadGrpcTransport())(options, url),
 };

@@ -1,4 +1,3 @@
-import type { ReceivedStreamEvent, StreamOperation } from "./transport.ts";
 import { A2AError, type OperationName, type Operations } from "../../protocol/index.ts";
 import type { PeerLeniency, ProtocolVersion, RestRoute } from "../../wire/index.ts";
 
@@ -15,15 +14,6 @@ interface ResultDecoder {
   ): Operations[O]["result"];
   /** Returns whether a stream element declares itself to be the last one. */
   isFinalEvent(json: unknown): boolean;
-}
-
-/** Returns a dialect that decodes responses with the given leniency. */
-export function withPeerLeniency<D extends Pick<ResultDecoder, "decodeResult">>(
-  dialect: D,
-  leniency: PeerLeniency,
-): D {
-  if (leniency === "all") return dialect;
-  return { ...dialect, decodeResult: (operation, json) => dialect.decodeResult(operation, json, leniency) };
 }
 
 /** Encodes the requests of one protocol version for JSON-RPC, and decodes the responses. */
@@ -68,22 +58,18 @@ export function buildRestRequest(
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const { [name]: value } = rest;
     delete rest[name];
-    return encodeURIComponent(String(value));
+    return encodePathSegment(String(value));
   });
   // A route with several methods names the method of the specification first.
   const [method] = methods.split(" ") as [RestRequest["method"]];
   return method === "POST" ? { method, path, body: rest } : { method, path, query: rest };
 }
 
-/** Decodes one stream element into an event with the event id that the server sent. */
-export function decodeStreamEvent(
-  dialect: ResultDecoder,
-  operation: StreamOperation,
-  json: unknown,
-  { id, size = 0 }: Pick<ReceivedStreamEvent, "id" | "size"> = {},
-): ReceivedStreamEvent {
-  const event = dialect.decodeResult(operation, json);
-  return dialect.isFinalEvent(json) ? { id, event, size, isLast: true } : { id, event, size };
+/** Encodes a value for a path. Throws for values that URL parsers remove, because the request would have another path. */
+export function encodePathSegment(value: string): string {
+  if (/^\.{0,2}$/.test(value))
+    throw new A2AError("INVALID_PARAMS", `A path cannot contain the id "${value}".`);
+  return encodeURIComponent(value);
 }
 
 export function createUnsupportedOperationError(

@@ -19,7 +19,7 @@ import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
 import { parseGrpcAddress } from "./parse-grpc-address.ts";
-import { createUnsupportedOperationError, withPeerLeniency } from "./dialect.ts";
+import { createUnsupportedOperationError } from "./dialect.ts";
 import { EXTENSIONS_HEADER, MAX_CARD_BYTES, parseHeaderList } from "./send-http-request.ts";
 import type { CallOptions, TransportOptions } from "./transport.ts";
 import {
@@ -46,7 +46,7 @@ export function createGrpcTransport(options: TransportOptions, url: string): Tra
   });
   const isV0_3 = options.version === "0.3";
   const service = isV0_3 ? GRPC_SERVICE_V0_3 : GRPC_SERVICE_V1;
-  const dialect = withPeerLeniency(isV0_3 ? v0_3.protoDialect : v1.protoDialect, options.peerLeniency);
+  const dialect = isV0_3 ? v0_3.protoDialect : v1.protoDialect;
   return new GrpcTransport(options, channel, service, dialect);
 }
 
@@ -77,7 +77,11 @@ class GrpcTransport implements Transport {
     );
     if (operation === "GetExtendedAgentCard" && response.length > MAX_CARD_BYTES)
       throw new A2AError("INVALID_AGENT_RESPONSE", `The agent card is larger than ${MAX_CARD_BYTES} bytes.`);
-    return this.#dialect.decodeResult(operation, decodeGrpcResponse(method.response, response));
+    return this.#dialect.decodeResult(
+      operation,
+      decodeGrpcResponse(method.response, response),
+      this.#options.peerLeniency,
+    );
   }
 
   async *stream<O extends StreamOperation>(
@@ -95,7 +99,7 @@ class GrpcTransport implements Transport {
     try {
       for (let next = first; !next.done; next = await messages.next()) {
         const json = decodeGrpcResponse(method.response, next.value);
-        const event = this.#dialect.decodeResult(operation, json);
+        const event = this.#dialect.decodeResult(operation, json, this.#options.peerLeniency);
         yield { event, size: next.value.length, isLast: isFinalUpdate(json) };
       }
     } finally {

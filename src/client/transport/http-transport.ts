@@ -2,7 +2,7 @@ import { type A2AError, isObject, type Operations, stripTrailingCharacters } fro
 import { fromJsonRpcError, fromRestError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
 import { readChunks } from "../http/fetch-without-redirects.ts";
 import { parseResponseJson } from "../http/parse-response-json.ts";
-import { decodeStreamEvent, type JsonRpcClientDialect, type RestClientDialect } from "./dialect.ts";
+import type { JsonRpcClientDialect, RestClientDialect } from "./dialect.ts";
 import {
   addRetryAfterToError,
   isEventStream,
@@ -47,7 +47,8 @@ abstract class HttpTransport<Dialect extends JsonRpcClientDialect | RestClientDi
     call: CallOptions,
   ): Promise<Operations[O]["result"]> {
     const response = await this.send(operation, params, JSON_MEDIA_TYPES, call);
-    return this.dialect.decodeResult(operation, await this.readResult(response, operation, call));
+    const json = await this.readResult(response, operation, call);
+    return this.dialect.decodeResult(operation, json, this.options.peerLeniency);
   }
 
   async *stream<O extends StreamOperation>(
@@ -55,7 +56,7 @@ abstract class HttpTransport<Dialect extends JsonRpcClientDialect | RestClientDi
     params: Operations[O]["params"],
     call: StreamCallOptions,
   ): AsyncGenerator<ReceivedStreamEvent, void, undefined> {
-    const { options, dialect } = this;
+    const { options } = this;
     const headers = buildStreamHeaders(call);
     const response = await waitUntilStreamOpens(options, this.url, call.signal, (signal) =>
       this.openStream(operation, params, { ...call, headers, signal }),
@@ -65,14 +66,19 @@ abstract class HttpTransport<Dialect extends JsonRpcClientDialect | RestClientDi
         this.readResult(response, operation, { signal }),
       );
       // An error before the stream starts arrives as a plain JSON response (A2A §9.4.2).
-      yield decodeStreamEvent(dialect, operation, result);
+      yield this.#decodeEvent(operation, result);
       return;
     }
     const chunks = readChunks(response, call.signal, options.streamIdleMs);
     for await (const { id, event, data } of parseSse(chunks, options)) {
       const json = this.readEvent(parseResponseJson(data, options), event, response);
-      yield decodeStreamEvent(dialect, operation, json, { id, size: data.length });
+      yield this.#decodeEvent(operation, json, id, data.length);
     }
+  }
+
+  #decodeEvent(operation: StreamOperation, json: unknown, id?: string, size = 0): ReceivedStreamEvent {
+    const event = this.dialect.decodeResult(operation, json, this.options.peerLeniency);
+    return this.dialect.isFinalEvent(json) ? { id, event, size, isLast: true } : { id, event, size };
   }
 
   protected openStream<O extends StreamOperation>(

@@ -71,6 +71,7 @@ describe("every request", () => {
     ["HTTP+JSON", "acme/eu", "/rest/acme%2Feu/tasks/t%2F1?historyLength=2", undefined],
     ["JSONRPC", undefined, "/rpc", undefined],
     ["HTTP+JSON", undefined, "/rest/tasks/t%2F1?historyLength=2", undefined],
+    ["HTTP+JSON", "", "/rest/tasks/t%2F1?historyLength=2", undefined],
   ] as const)("over %s sends the tenant %s unchanged [K-01]", async (binding, tenant, path, inParams) => {
     const interfaces = { JSONRPC: "/rpc", "HTTP+JSON": "/rest" };
     const { url } = await startRequestRecordingTestServer((response, request) => {
@@ -87,6 +88,24 @@ describe("every request", () => {
     const { metadata } = await remote.tasks.get("t/1", { historyLength: 2 });
     expect(metadata).toMatchObject({ url: path });
     expect((metadata as unknown as RecordedTestRequest).body.params?.["tenant"]).toBe(inParams);
+  });
+
+  it.each([
+    ["..", "acme"],
+    [".", "acme"],
+    ["", "acme"],
+    ["t", ".."],
+  ])("over HTTP+JSON has no id %j of tenant %j that changes the path [K-01]", async (id, tenant) => {
+    const supportedInterfaces = [
+      { url: "/rest", protocolBinding: "HTTP+JSON", protocolVersion: "1.0", tenant },
+    ];
+    const { remote, seen } = await connectToRequestRecordingTestServer(
+      (response) => sendTestJsonResponse(response, task),
+      {},
+      { supportedInterfaces },
+    );
+    await expect(remote.tasks.get(id)).rejects.toMatchObject({ reason: "INVALID_PARAMS" });
+    expect(seen()).toEqual([]);
   });
 });
 

@@ -1,5 +1,10 @@
 import * as v1 from "../../wire/v1/index.ts";
-import { buildRestRequest, type JsonRpcClientDialect, type RestClientDialect } from "./dialect.ts";
+import {
+  buildRestRequest,
+  encodePathSegment,
+  type JsonRpcClientDialect,
+  type RestClientDialect,
+} from "./dialect.ts";
 
 const v1ResultDecoder = { version: "1.0", decodeResult: v1.decodeResult, isFinalEvent: () => false } as const;
 
@@ -14,8 +19,6 @@ export const restDialect: RestClientDialect = {
   ...v1ResultDecoder,
   encodeRequest(operation, { tenant, ...params }) {
     const request = buildRestRequest(v1.REST_ROUTES, operation, params);
-    return tenant === undefined
-      ? request
-      : { ...request, path: `/${encodeURIComponent(tenant)}${request.path}` };
+    return tenant ? { ...request, path: `/${encodePathSegment(tenant)}${request.path}` } : request;
   },
 };
