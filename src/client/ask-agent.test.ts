@@ -7,6 +7,12 @@ const guide = agent(
   { name: "guide", description: "Does what the text says" },
   async function* ({ text, history, signal }) {
     if (text === "greet") yield* ["Hello, ", "Ada!"];
+    else if (text === "think")
+      yield* [
+        { artifact: { artifactId: "r", parts: [{ text: "Hm." }], metadata: { thought: true } } },
+        // The proto of 0.3 has no metadata of parts.
+        { artifact: { artifactId: "a", parts: [{ text: "18" }] } },
+      ];
     else if (text === "ask") {
       yield "Some cities are far away.";
       yield inputRequired("Which city?");
@@ -50,6 +56,11 @@ describe.each(VARIANTS)("ask, over $binding of $version", (variant) => {
     const remote = await connectTo("guide", variant);
     const { text, task } = await remote.ask("greet");
     expect([text, task?.status.state]).toEqual(["Hello, Ada!", "TASK_STATE_COMPLETED"]);
+  });
+
+  it("resolves without the reasoning of a model", async () => {
+    const remote = await connectTo("guide", variant);
+    expect((await remote.ask("think")).text).toBe("18");
   });
 
   it("resolves with the agent's question, and continues the task with the answer only", async () => {

@@ -2,6 +2,7 @@ import {
   formatTaskState,
   getText,
   isInterrupted,
+  listAnswerParts,
   type SendMessageResponse,
   type Task,
 } from "../protocol/index.ts";
@@ -38,12 +39,12 @@ export async function askAgent(
 }
 
 function toAgentAnswer(response: SendMessageResponse): AgentAnswer {
-  if ("message" in response) return { text: getText(response.message.parts) };
+  if ("message" in response) return { text: getText(listAnswerParts(response.message)) };
   const { task } = response;
   const { state, message } = task.status;
   if (state === "TASK_STATE_FAILED" || state === "TASK_STATE_CANCELED" || state === "TASK_STATE_REJECTED")
     throw new TaskNotCompletedError(task);
-  const answerTexts = (task.artifacts ?? []).map(({ parts }) => getText(parts));
+  const answerTexts = (task.artifacts ?? []).map((artifact) => getText(listAnswerParts(artifact)));
   const statusText = getText(message?.parts ?? []);
   const isStatusPartOfAnswer = isInterrupted(state) || answerTexts.length === 0;
   const texts = isStatusPartOfAnswer ? [...answerTexts, statusText] : answerTexts;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StreamResponse, TaskState } from "../protocol/index.ts";
+import type { Part, StreamResponse, TaskState } from "../protocol/index.ts";
 import { readText } from "./read-text.ts";
 
 const ids = { taskId: "t", contextId: "c" };
@@ -36,6 +36,25 @@ describe("the text of a stream", () => {
     const chunks = [createChunk("Hel"), createChunk("lo", true), createChunk("Hello!")];
     const status = createStatus("TASK_STATE_WORKING", "Thinking");
     expect(await readAll(createTask("TASK_STATE_SUBMITTED"), status, ...chunks)).toEqual(["Hel", "lo", "!"]);
+  });
+
+  it("excludes the reasoning of a model, also if the last chunk no longer contains it", async () => {
+    const thought = { text: "Hm.", metadata: { adk_thought: true } };
+    const update = (parts: Part[], append: boolean): StreamResponse => ({
+      artifactUpdate: { ...ids, artifact: { artifactId: "a", parts }, append },
+    });
+    const reasoning: StreamResponse = {
+      artifactUpdate: {
+        ...ids,
+        artifact: { artifactId: "r", parts: [{ text: "Hm." }], metadata: { thought: true } },
+      },
+    };
+    const chunks = [
+      update([thought], false),
+      update([{ text: "18" }], true),
+      update([{ text: "18." }], false),
+    ];
+    expect(await readAll(reasoning, ...chunks)).toEqual(["18", "."]);
   });
 
   it("begins a new line for a replacement and for a further artifact", async () => {

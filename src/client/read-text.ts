@@ -1,4 +1,10 @@
-import { ArtifactContentTracker, getText, isTerminal, type StreamResponse } from "../protocol/index.ts";
+import {
+  ArtifactContentTracker,
+  getText,
+  isTerminal,
+  listAnswerParts,
+  type StreamResponse,
+} from "../protocol/index.ts";
 
 /**
  * Yields the text of an agent's answer as the text arrives, each piece once. Many agents repeat an entire
@@ -9,8 +15,8 @@ import { ArtifactContentTracker, getText, isTerminal, type StreamResponse } from
  * for await (const text of readText(client.stream("Hello"))) process.stdout.write(text);
  * ```
  *
- * `readText` ignores the messages of statuses, for example progress, questions, and the reasons of failures.
- * It also ignores text that the task contained before the stream began.
+ * `readText` ignores the messages of statuses, for example progress, questions, and the reasons of failures, and the
+ * reasoning of models. It also ignores text that the task contained before the stream began.
  */
 export async function* readText(
   stream: AsyncIterable<StreamResponse>,
@@ -21,13 +27,10 @@ export async function* readText(
   for await (const event of stream) {
     const isExistingContent = !hasEvents && "task" in event && !isTerminal(event.task.status.state);
     hasEvents = true;
-    if (isExistingContent) tracker.addKnownArtifacts(event.task);
-    else {
-      for (const { text, isContinuation } of listNewTexts(event, tracker)) {
-        if (text === "") continue;
-        yield hasText && !isContinuation ? `\n${text}` : text;
-        hasText = true;
-      }
+    for (const { text, isContinuation } of listNewTexts(event, tracker)) {
+      if (text === "" || isExistingContent) continue;
+      yield hasText && !isContinuation ? `\n${text}` : text;
+      hasText = true;
     }
   }
 }
@@ -36,12 +39,13 @@ function listNewTexts(
   event: StreamResponse,
   tracker: ArtifactContentTracker,
 ): { text: string; isContinuation: boolean }[] {
-  if ("message" in event) return [{ text: getText(event.message.parts), isContinuation: false }];
+  if ("message" in event) return [{ text: getText(listAnswerParts(event.message)), isContinuation: false }];
   if ("statusUpdate" in event) return [];
   const updates =
     "task" in event ? (event.task.artifacts ?? []).map((artifact) => ({ artifact })) : [event.artifactUpdate];
   return updates.map((update) => {
-    const { parts, isContinuation } = tracker.addUpdate(update);
+    const artifact = { ...update.artifact, parts: listAnswerParts(update.artifact) };
+    const { parts, isContinuation } = tracker.addUpdate({ ...update, artifact });
     return { text: getText(parts), isContinuation };
   });
 }

@@ -58,7 +58,7 @@ export {
   assertNoCardViolations,
 } from "./agent-card-validation.ts";
 export { acceptsMediaType, matchesMediaType, getMediaType } from "./media-type.ts";
-export { isThought } from "./message.ts";
+export { isThought, listAnswerParts } from "./message.ts";
 export { formatTaskState, TASK_STATES } from "./task.ts";
 export type { TaskEvent } from "./event.ts";
 export { getEventTaskId, getEventTaskState } from "./event.ts";

@@ -70,6 +70,11 @@ export function isThought(metadata: JsonObject | undefined): boolean {
   return metadata?.["thought"] === true || metadata?.["adk_thought"] === true;
 }
 
+/** Returns the parts of an artifact or a message without the reasoning of a model. */
+export function listAnswerParts({ parts, metadata }: Pick<Message, "parts" | "metadata">): Part[] {
+  return isThought(metadata) ? [] : parts.filter((part) => !isThought(part.metadata));
+}
+
 /** Creates a text part. */
 export function text(value: string, metadata?: JsonObject): TextPart {
   return metadata ? { text: value, metadata } : { text: value };

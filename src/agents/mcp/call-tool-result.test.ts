@@ -23,6 +23,18 @@ describe("a result", () => {
     expect(data?.text).toBe("… (truncated: 2000008 characters exceed the limit)");
   });
 
+  it("excludes the reasoning of a model", () => {
+    const thought = { text: "Hm.", metadata: { adk_thought: true } };
+    const { content, structuredContent } = toCallToolResult(
+      createTaskResponse([
+        { artifactId: "r", parts: [{ text: "So." }], metadata: { thought: true } },
+        { artifactId: "a", parts: [thought, { text: "18" }] },
+      ]),
+    );
+    expect(content).toEqual([{ type: "text", text: "18" }]);
+    expect(structuredContent).toMatchObject({ text: "18" });
+  });
+
   it("names files that are too large instead of including them", () => {
     const raw = "A".repeat(6 * 2 ** 20);
     const small = { raw: "AAAA", mediaType: "application/zip" };

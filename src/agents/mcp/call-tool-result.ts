@@ -7,6 +7,7 @@ import {
   formatTaskState,
   type Task,
   getText,
+  listAnswerParts,
 } from "../../protocol/index.ts";
 import { TextBudget, computeBase64ByteLength, toStructuredToolResult } from "./structured-tool-result.ts";
 
@@ -49,9 +50,9 @@ export function toCallToolError(error: A2AError): CallToolResult {
 
 /** Collects the parts of each artifact, followed by the parts of the status message. */
 function collectAgentResponseParts(response: SendMessageResponse): (readonly Part[])[] {
-  if ("message" in response) return [response.message.parts];
+  if ("message" in response) return [listAnswerParts(response.message)];
   const { artifacts = [], status } = response.task;
-  const partLists: (readonly Part[])[] = artifacts.map(({ parts }) => parts);
+  const partLists: (readonly Part[])[] = artifacts.map(listAnswerParts);
   if (status.message) partLists.push(status.message.parts);
   return partLists;
 }
