@@ -4,6 +4,7 @@ import {
   createEngineFixture,
   createTestSendMessageRequest,
   flushEventLoopForTest,
+  workingTestEvent,
 } from "./engine.fixture.ts";
 import { withSafeListeners, type Observer } from "./observer.ts";
 
@@ -45,6 +46,25 @@ it.each(Object.keys(LISTENER_NAMES) as (keyof Observer)[])(
     }
   },
 );
+
+it("onRun reports no error of an agent that ends with the abort of a canceled task", async () => {
+  const reports: unknown[] = [];
+  const { engine, agent } = createEngineFixture({
+    observer: { onRun: ({ phase, ...report }) => reports.push([phase, report.error]) },
+  });
+  const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+  const run = await agent.waitForRun(0);
+  run.emit(workingTestEvent);
+  await flushEventLoopForTest();
+  const { signal, taskId } = run.run;
+  signal.addEventListener("abort", () => run.fail(signal.reason as Error));
+  await engine.cancelTask({ id: taskId }, alice);
+  await answer;
+  expect(reports).toEqual([
+    ["begin", undefined],
+    ["end", undefined],
+  ]);
+});
 
 it("onRun reports the begin and the end of each turn, and the error of the agent", async () => {
   const error = new Error("broken");

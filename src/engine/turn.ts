@@ -393,7 +393,9 @@ export class Turn {
         await this.runInSpan(() => this.#writeOutput(output ?? this.#startAgent(startTask)));
         this.#writeFinalState();
       } catch (error) {
-        this.#agentError = error;
+        // An agent that obeys an abort usually throws it on, which is no failure of the agent.
+        const obeysAbort = this.isAborted && error instanceof Error && error.name === "AbortError";
+        if (!obeysAbort || this.limitReason) this.#agentError = error;
         this.#writeFailure(error);
       }
       this.#reportRun("end");

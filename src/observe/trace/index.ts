@@ -15,7 +15,7 @@ export type { LoadedTraffic } from "./model/load-traffic-model.ts";
 export type { ReaderPosition, TimelineEntry, TimelineMark } from "./model/timeline-types.ts";
 export type { TokenUsage } from "./prices/token-usage.ts";
 export type { TrafficAgent } from "./model/traffic-model.ts";
-export type { TrafficExchange } from "./model/traffic-exchange.ts";
+export { findEarlyEnd, type TrafficExchange } from "./model/traffic-exchange.ts";
 export type { CriticalPathStep } from "./model/critical-path.ts";
 export type { TaskComparison, TaskSummary } from "./views/compare-tasks.ts";
 export { computeClockShifts } from "./model/clock-shifts.ts";

@@ -23,6 +23,8 @@ export interface TrafficGraphEdge {
   readonly durationsMs: readonly number[];
   /** Size of the responses in bytes. */
   readonly bytes: number;
+  /** Who observed the requests, from the observer nearest to the caller. A broken connection is an error only for clients. */
+  readonly observers: ReadonlySet<string>;
   /** Usage of the model calls on this edge, or of the tasks that the requests started. */
   readonly usage: TokenUsage;
 }
@@ -54,6 +56,7 @@ export function buildTrafficGraph(model: TrafficModel, tasks?: ReadonlySet<strin
       errors: 0,
       bytes: 0,
       durationsMs: [],
+      observers: new Set<string>(),
       usage: NO_USAGE,
     };
     edges.set(key, edge);
@@ -97,6 +100,7 @@ export function buildTrafficGraph(model: TrafficModel, tasks?: ReadonlySet<strin
 
 type MutableGraphEdge = { -readonly [Member in keyof TrafficGraphEdge]: TrafficGraphEdge[Member] } & {
   durationsMs: number[];
+  observers: Set<string>;
 };
 
 function addExchange(
@@ -105,9 +109,11 @@ function addExchange(
   model: TrafficModel,
   countedTasks: Set<string>,
 ): void {
-  const { startMs, endMs, hasFailed, bytes, taskKey, operation } = exchange;
+  const { startMs, endMs, hasFailed, bytes, taskKey, operation, calls } = exchange;
   addCall(edge, endMs === undefined ? undefined : endMs - startMs, hasFailed);
   edge.bytes += bytes;
+  const [{ vantage = "unknown" } = {}] = calls;
+  edge.observers.add(vantage);
   const task = operation.startsWith("Send") ? model.tasks.get(taskKey ?? "") : undefined;
   if (!task || countedTasks.has(task.key)) return;
   // Each task counts once, with its first message.

@@ -50,13 +50,17 @@ function walkBackward(
   visited: ReadonlySet<string>,
 ): void {
   const name = task.agent ?? "agent";
-  const turns = listObservedTurns(task);
+  const turns = listObservedTurns(task).toReversed();
   let at = endMs;
   const addWork = (from: number): void => {
-    const isObserved = turns.some(
-      (turn) => turn.startMs < at + CLOCK_TOLERANCE_MS && turn.endMs > from - CLOCK_TOLERANCE_MS,
-    );
-    add(isObserved ? "own" : visited.size > 1 ? "agent" : "unobserved", name, from);
+    const beyondTurns = visited.size > 1 ? "agent" : "unobserved";
+    for (const turn of turns) {
+      if (turn.startMs > at + CLOCK_TOLERANCE_MS || turn.endMs < from - CLOCK_TOLERANCE_MS) continue;
+      // A shorter time outside of the turn is not longer than the difference of the clocks.
+      if (at - turn.endMs > CLOCK_TOLERANCE_MS) add(beyondTurns, name, turn.endMs);
+      add("own", name, turn.startMs - from > CLOCK_TOLERANCE_MS ? turn.startMs : from);
+    }
+    add(beyondTurns, name, from);
   };
   const add = (kind: CriticalPathStep["kind"], who: string, from: number): void => {
     if (from < at) steps.push({ kind, name: who, taskKey: task.key, startMs: from, endMs: at });

@@ -1,7 +1,7 @@
 import type { CallerEvidence } from "./describe-unknown-caller.ts";
 import type { TrafficCall } from "./traffic-call.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
-import type { RequestLine } from "../traffic-line-types.ts";
+import type { RequestLine, StreamEndLine } from "../traffic-line-types.ts";
 
 /** One request from one party to another, which a client, a tap, and a server may all have observed. */
 export interface TrafficExchange {
@@ -26,6 +26,14 @@ export interface TrafficExchange {
   readonly parentTaskKey: string | undefined;
   readonly frames: number;
   readonly bytes: number;
+}
+
+/**
+ * Returns the end of a stream that ended before its last event, as the observer nearest to the caller saw it, because a
+ * server sees a broken connection as closed by the reader.
+ */
+export function findEarlyEnd({ calls }: TrafficExchange): TimelineEntry<StreamEndLine> | undefined {
+  return calls.find(({ end }) => end !== undefined && end.line.reason !== "completed")?.end;
 }
 
 const VANTAGE_ORDER = ["client", "tap", "server", undefined];

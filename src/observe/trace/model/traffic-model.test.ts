@@ -519,6 +519,29 @@ describe("calls between agents", () => {
     expect(computeTaskCriticalPath(model, task).map(({ kind }) => kind)).toEqual(["own"]);
   });
 
+  it("have own work only within the turns of the agent", () => {
+    const clock = { ms: 0 };
+    const server = new ScriptedWriter("server", "server", clock);
+    const ids = { agent: "planner", task_id: TASK } as const;
+    const state = (name: string) => ({ statusUpdate: { status: { state: `TASK_STATE_${name}` } } });
+    server.write({ ...ids, kind: "event", log_seq: 1, event: state("WORKING") });
+    clock.ms += 20;
+    server.write({ ...ids, kind: "turn", phase: "begin" });
+    clock.ms += 50;
+    server.write({ ...ids, kind: "turn", phase: "end" });
+    clock.ms += 30;
+    server.write({ ...ids, kind: "event", log_seq: 2, event: state("COMPLETED") });
+    const model = createModel(server.lines);
+    const task = model.findTask(TASK);
+    if (!task) throw new Error("The task is missing");
+    const path = computeTaskCriticalPath(model, task);
+    expect(path.map(({ kind, startMs, endMs }) => [kind, endMs - startMs])).toEqual([
+      ["unobserved", 21],
+      ["own", 51],
+      ["unobserved", 31],
+    ]);
+  });
+
   it("have a path of an agent that only asks, whose turn seems to begin after its question", () => {
     const clock = { ms: 0 };
     const server = new ScriptedWriter("server", "server", clock);
@@ -568,7 +591,7 @@ describe("calls between agents", () => {
       const task = model.findTask(TASK);
       if (!task) throw new Error("The task is missing");
       const steps = computeTaskCriticalPath(model, task);
-      expect(steps.map(({ kind }) => kind)).toEqual(["own", "user", "queue", "own", "model", "own"]);
+      expect(steps.map(({ kind }) => kind)).toEqual(["unobserved", "user", "queue", "own", "model", "own"]);
       const durations = steps.map(({ startMs, endMs }) => Math.round((endMs - startMs) / 10) * 10);
       expect(durations).toEqual([100, 1_000, 20, 100, 200, next === "WORKING" ? 60 : 50]);
     },
@@ -601,6 +624,19 @@ describe("calls between agents", () => {
     const model = createModel(lines.filter(({ kind }) => kind === "event" || kind === "writer"));
     const task = model.findTask(TASK);
     expect(task && computeTaskCriticalPath(model, task)).toEqual([]);
+  });
+
+  it("have their observers on the edges of the graph, beginning with the one nearest to the caller", () => {
+    const [, planner, client, solver] = writeDelegation("parent");
+    const list = (...writers: (ScriptedWriter | undefined)[]): unknown =>
+      buildTrafficGraph(createModel(writers.flatMap((writer) => writer?.lines ?? [])))
+        .edges.filter(({ kind }) => kind === "a2a")
+        .map(({ to, observers }) => [to, ...observers]);
+    expect(list(planner, client, solver)).toEqual([
+      ["planner", "server"],
+      ["solver", "client"],
+    ]);
+    expect(list(solver)).toEqual([["solver", "server"]]);
   });
 
   it("add their tokens and their price to the edges of the graph", () => {

@@ -1,11 +1,10 @@
-import type { TrafficCall } from "../model/traffic-call.ts";
+import { findEarlyEnd } from "../model/traffic-exchange.ts";
 import type { TrafficModel } from "../model/traffic-model.ts";
 import type { TrafficTask } from "../model/traffic-task.ts";
 
 /**
  * Counts the marks of a task by kind. A client, a tap, and a server may all have observed the same request, so that a
- * mark of its stream counts only once. The end of a stream counts as the observer nearest to the caller saw it, because
- * a server sees a broken connection as closed by the reader. Injected faults and lost lines belong to one observer, and
+ * mark of its stream counts only once. Injected faults and lost lines belong to one observer, and
  * are all counted.
  */
 export function countMarks(model: TrafficModel, task: TrafficTask): Record<string, number> {
@@ -14,7 +13,7 @@ export function countMarks(model: TrafficModel, task: TrafficTask): Record<strin
   for (const [{ line }, marks] of task.marks) {
     const call = `${line.writer}/${"call" in line ? line.call : ""}`;
     const exchange = model.findExchange(call);
-    if (line.kind === "stream-end" && exchange && exchange.calls.find(hasEarlyEnd)?.key !== call) continue;
+    if (line.kind === "stream-end" && exchange && findEarlyEnd(exchange)?.line !== line) continue;
     for (const { kind } of marks) {
       const isShared = kind !== "fault" && kind !== "lost-lines";
       const scope = `${kind}\n${(isShared && exchange?.key) || call}`;
@@ -26,8 +25,4 @@ export function countMarks(model: TrafficModel, task: TrafficTask): Record<strin
     }
   }
   return counts;
-}
-
-function hasEarlyEnd({ end }: TrafficCall): boolean {
-  return end !== undefined && end.line.reason !== "completed";
 }

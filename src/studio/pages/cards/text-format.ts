@@ -20,6 +20,11 @@ export function formatDuration(ms: number): string {
   return `${minutes} min ${Math.round((ms - minutes * 60_000) / 1_000)} s`;
 }
 
+/** Formats the duration of a task. Its log has the times in milliseconds, so that a duration of 0 is not exact. */
+export function formatTaskDuration(ms: number): string {
+  return ms < 1 ? "<1 ms" : formatDuration(ms);
+}
+
 /** Returns the ID of a problem, or `(no problem)` if the ID is empty. */
 export function formatSampleId(id: string): string {
   return id === "" ? "(no problem)" : id;

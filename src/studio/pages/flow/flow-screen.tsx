@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { ViewTabs } from "../parts/view-tabs.tsx";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
-import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
+import { formatCount, formatTaskDuration, pluralize } from "../cards/text-format.ts";
 import { Notice } from "../parts/notice.tsx";
 import { TokenCount } from "../parts/token-count.tsx";
 import { useMediaQuery } from "../parts/use-media-query.ts";
@@ -144,7 +144,7 @@ function FlowFigures({ flow }: { readonly flow: FlowAnalysis }): VNode {
     .reduce((sum, count) => sum + count, 0);
   return (
     <p class="card-facts">
-      {task && <LabeledValue name="time" value={formatDuration(getTaskDuration(task))} />}
+      {task && <LabeledValue name="time" value={formatTaskDuration(getTaskDuration(task))} />}
       <LabeledValue name="tasks" value={formatCount(tasks.length)} />
       <LabeledValue name="requests" value={formatCount(exchanges.length)} />
       {usage.calls > 0 && <LabeledValue name="model calls" value={formatCount(usage.calls)} />}
@@ -154,7 +154,7 @@ function FlowFigures({ flow }: { readonly flow: FlowAnalysis }): VNode {
           value={<TokenCount usage={usage} text={listUsage(usage).join(" · ")} />}
         />
       )}
-      {errors > 0 && <LabeledValue name="failed or cut" value={formatCount(errors)} />}
+      {errors > 0 && <LabeledValue name="failed or cut requests" value={formatCount(errors)} />}
       {marks > 0 && <LabeledValue name="marks" value={formatCount(marks)} />}
     </p>
   );

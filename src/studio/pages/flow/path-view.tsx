@@ -102,8 +102,18 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
       <section>
         <h2>Hops</h2>
         <FigureTable
-          head={["from", "to", "requests", "errors", "median", "95th percentile", "bytes", "spent"]}
-          rows={edges.map(({ from, to, count, errors, durationsMs, bytes, usage }) => [
+          head={[
+            "from",
+            "to",
+            "requests",
+            "errors",
+            "median",
+            "95th percentile",
+            "bytes",
+            "spent",
+            "seen by",
+          ]}
+          rows={edges.map(({ from, to, count, errors, durationsMs, bytes, usage, observers }) => [
             <AgentText text={from} />,
             <AgentText text={to} />,
             formatCount(count),
@@ -112,6 +122,7 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
             durationsMs.length > 0 ? formatDuration(computeQuantile(durationsMs, 0.95)) : "–",
             bytes > 0 ? formatCount(bytes) : "–",
             <TokenCount usage={usage} text={listUsage(usage).join(" · ") || "–"} />,
+            [...observers].join(", ") || "agent",
           ])}
         />
         {missingPrice !== "" && <p class="soft">{missingPrice}</p>}

@@ -21,7 +21,7 @@ import {
 import { describeMark } from "../task/describe-mark.ts";
 import type { GraphEdge, GraphNode } from "./graph-layout.ts";
 import type { SequenceActivation, SequenceMessage } from "./sequence-layout.ts";
-import { formatDuration, pluralize } from "../cards/text-format.ts";
+import { formatDuration, formatTaskDuration, pluralize } from "../cards/text-format.ts";
 import type { TimelineWork } from "./timeline-layout.ts";
 
 /** A sequence diagram of traffic. `items` are the items behind the messages, in the same order. */
@@ -207,7 +207,7 @@ export function drawTrafficTimeline(
         toMs: endMs,
         label: `${shortenId(task.id)} ${state}`,
         colorClass: state === "failed" || state === "rejected" ? "failure" : "request",
-        description: `Task ${task.id} of ${lane}: ${state}, ${formatDuration(endMs - startMs)}`,
+        description: `Task ${task.id} of ${lane}: ${state}, ${formatTaskDuration(endMs - startMs)}`,
         isCritical: path.some((step) => step.taskKey === task.key),
       },
       ...listTaskActivities(model, task)

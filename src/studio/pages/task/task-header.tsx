@@ -4,7 +4,7 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { AgentText } from "../cards/agent-text.tsx";
-import { formatDuration, pluralize } from "../cards/text-format.ts";
+import { formatDuration, formatTaskDuration, pluralize } from "../cards/text-format.ts";
 import { WAIT_LABELS } from "../flow/traffic-drawings.ts";
 import { Identifier, TaskLink } from "../parts/identifier.tsx";
 import { FailureNotice } from "../parts/notice.tsx";
@@ -128,7 +128,7 @@ function TaskTime(props: {
   const nowMs = useCurrentTime();
   const { startMs, endMs } = getTaskPeriod(task);
   if (isTerminal(state) || state === "TASK_STATE_UNSPECIFIED" || source.session.mode === "file")
-    return <AgentText text={`${formatDuration(endMs - startMs)}: ${explainTime(model, task)}`} />;
+    return <AgentText text={`${formatTaskDuration(endMs - startMs)}: ${explainTime(model, task)}`} />;
   const sinceMs = isInterrupted(state) ? (task.stateChanges.at(-1)?.timeMs ?? startMs) : startMs;
   const duration = formatDuration(Math.max(0, nowMs - sinceMs));
   if (isInterrupted(state)) return <>Waiting for the user for {duration}</>;

@@ -1,7 +1,10 @@
 import { isObject } from "../../../protocol/index.ts";
 import {
+  findEarlyEnd,
   type TimelineEntry,
+  type TimelineMark,
   type TrafficCall,
+  type TrafficExchange,
   type TrafficLine,
   type TrafficModel,
   type TrafficTask,
@@ -88,6 +91,9 @@ export interface TimelineRow {
   readonly last: TimelineEntry;
   /** All entries of the row, in the order of time. */
   readonly entries: readonly TimelineEntry[];
+  /** The period that the row describes. A point in time has no length. */
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 /** Smallest number of chunks that become one row. */
@@ -95,7 +101,8 @@ const MIN_FOLDED_CHUNKS = 3;
 
 /**
  * Makes one row of the chunks that follow each other in an artifact, and one row of a request, its response, and the end
- * of its stream, which a client and a server can both record. Entries with marks have their own rows.
+ * of its stream, which a client and a server can both record. The early end of a stream also has its own row, as the
+ * observer nearest to the caller saw it. The rows are in the order of their starts.
  */
 export function foldTimeline(
   model: TrafficModel,
@@ -109,25 +116,45 @@ export function foldTimeline(
     let end = at + 1;
     if (chunkKey !== undefined) while (findChunkKey(task, entries[end]) === chunkKey) end++;
     if (end - at < MIN_FOLDED_CHUNKS) end = at + 1;
-    const key = findExchangeKey(model, task, entry) ?? entry;
-    const group = groups.get(key);
-    if (group) group.push(entry);
-    else groups.set(key, entries.slice(at, end));
+    const exchange = findExchange(model, entry);
+    const group = groups.get(exchange);
+    const isEarlyEnd = entry.line.kind === "stream-end" && task.marks.has(entry);
+    const isOtherObservation = isEarlyEnd && exchange && findEarlyEnd(exchange)?.line !== entry.line;
+    if (!isOtherObservation) {
+      if (exchange && group) group.push(entry);
+      else if (!isEarlyEnd) groups.set(exchange ?? entry, entries.slice(at, end));
+      if (isEarlyEnd) groups.set(entry, [entry]);
+    }
     at = end;
   }
-  return [...groups.values()].map((group) => toTimelineRow(group));
+  return [...groups.values()].map(toTimelineRow).toSorted((a, b) => a.startMs - b.startMs);
 }
 
 export function toTimelineRow(entries: readonly TimelineEntry[]): TimelineRow {
-  return { entry: entries[0] as TimelineEntry, last: entries.at(-1) as TimelineEntry, entries };
+  const [entry, last] = [entries[0] as TimelineEntry, entries.at(-1) as TimelineEntry];
+  const { line, timeMs } = entry;
+  const isCall = line.kind === "model" || line.kind === "tool" || line.kind === "response";
+  return {
+    entry,
+    last,
+    entries,
+    startMs: isCall ? timeMs - line.duration_ms : timeMs,
+    endMs: last.timeMs,
+  };
 }
 
-function findExchangeKey(model: TrafficModel, task: TrafficTask, entry: TimelineEntry): string | undefined {
-  const { line } = entry;
+/** Finds the exchange of which an entry is a part, except for the frames of a stream. */
+function findExchange(model: TrafficModel, { line }: TimelineEntry): TrafficExchange | undefined {
   const isPart = line.kind === "request" || line.kind === "response" || line.kind === "stream-end";
-  return isPart && !task.marks.has(entry)
-    ? model.findExchange(`${line.writer}/${line.call}`)?.key
-    : undefined;
+  return isPart ? model.findExchange(`${line.writer}/${line.call}`) : undefined;
+}
+
+/** Lists the marks of a row. A client and a server can mark the same request. */
+export function listRowMarks(task: TrafficTask, { entry, entries }: TimelineRow): TimelineMark[] {
+  const marks = entries
+    .filter(({ line }) => line.kind === entry.line.kind)
+    .flatMap((one) => task.getMarks(one));
+  return [...new Map(marks.map((mark) => [JSON.stringify(mark), mark])).values()];
 }
 
 /** Chunks with the same key can be one row. */
@@ -138,16 +165,6 @@ function findChunkKey(task: TrafficTask, entry: TimelineEntry | undefined): stri
   const artifact = isObject(update) ? update["artifact"] : undefined;
   if (!isObject(artifact) || task.marks.has(entry)) return undefined;
   return `${line.kind} ${JSON.stringify(artifact["artifactId"])}`;
-}
-
-/** Returns the period that a row describes, or a time without a length. */
-export function findRowPeriod({ entry, last }: TimelineRow): {
-  readonly startMs: number;
-  readonly endMs: number;
-} {
-  const { line, timeMs } = entry;
-  const isCall = line.kind === "model" || line.kind === "tool" || line.kind === "response";
-  return { startMs: isCall ? timeMs - line.duration_ms : timeMs, endMs: last.timeMs };
 }
 
 /** Returns a key of an entry, which the URL also contains. */

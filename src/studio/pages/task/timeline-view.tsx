@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { toSingleLine } from "../../../cards/index.ts";
 import {
+  countMarks,
   hasKnownTime,
   type TimelineEntry,
   type TrafficModel,
@@ -17,9 +18,9 @@ import {
   chooseShownGroups,
   filterTimeline,
   findLineGroup,
-  findRowPeriod,
   formatEntryKey,
   foldTimeline,
+  listRowMarks,
   listTimelineEntries,
   LINE_GROUP_TITLES,
   LINE_GROUPS,
@@ -56,14 +57,14 @@ export function TimelineView({
   const hasLog = task.loggedNumbers.highest > 0;
   const [groups, setGroups] = useState<ReadonlySet<LineGroup>>(() => chooseShownGroups(hasLog));
   useEffect(() => setGroups(chooseShownGroups(hasLog)), [hasLog]);
-  const marks = task.marks;
+  const markCount = Object.values(countMarks(model, task)).reduce((sum, count) => sum + count, 0);
   const allEntries = listTimelineEntries(model, task);
   const entries = filterTimeline(task, allEntries, groups);
   const [isFolding, setIsFolding] = useState(true);
   const rows = isFolding
     ? foldTimeline(model, task, entries)
-    : entries.map((entry) => toTimelineRow([entry]));
-  const period = { startMs: entries[0]?.timeMs ?? 0, endMs: entries.at(-1)?.timeMs ?? 0 };
+    : entries.map((entry) => toTimelineRow([entry])).toSorted((a, b) => a.startMs - b.startMs);
+  const period = { startMs: rows[0]?.startMs ?? 0, endMs: entries.at(-1)?.timeMs ?? 0 };
   const isPhone = useMediaQuery("(max-width: 640px)");
 
   const selectedIndex = selected === undefined ? -1 : findRowIndex(rows, selected);
@@ -86,7 +87,7 @@ export function TimelineView({
         </label>
         <span class="soft">
           {entries.length} of {pluralize(allEntries.length, "line")}
-          {marks.size > 0 && `, ${marks.size} with marks`}
+          {markCount > 0 && `, ${pluralize(markCount, "mark")}`}
         </span>
       </div>
       <VirtualList
@@ -129,11 +130,11 @@ function TimelineRowView(props: {
   readonly period: Period;
 }): VNode {
   const { row, model, task, period } = props;
-  const { entry, last } = row;
-  const { line, timeMs } = entry;
+  const { entry, last, startMs } = row;
+  const { line } = entry;
   const hasTime = hasKnownTime(line) && hasKnownTime(last.line);
   const description = describeRow(row, model);
-  const marks = task.getMarks(entry);
+  const marks = listRowMarks(task, row);
   const isChunk = line.kind === "event" || line.kind === "frame";
   const number = isChunk ? line.log_seq : undefined;
   return (
@@ -143,13 +144,13 @@ function TimelineRowView(props: {
       data-marked={marks.length > 0 ? "" : undefined}
     >
       {hasKnownTime(line) ? (
-        <time dateTime={new Date(timeMs).toISOString()} title={formatClock(timeMs)}>
-          +{formatOffset(timeMs - period.startMs)}
+        <time dateTime={new Date(startMs).toISOString()} title={formatClock(startMs)}>
+          +{formatOffset(startMs - period.startMs)}
         </time>
       ) : (
         <time title="The console did not observe the event, and the store has no time for it.">–</time>
       )}
-      <Bar row={hasTime ? findRowPeriod(row) : undefined} period={period} />
+      <Bar row={hasTime ? row : undefined} period={period} />
       <span class="entry-number">{number === undefined ? "" : `#${number}`}</span>
       <span class="entry-kind">{description.kind}</span>
       {marks.map((mark) => (
@@ -165,7 +166,7 @@ function TimelineRowView(props: {
       {isChunk && row.entries.length > 1 && (
         <span class="badge" data-tone="idle">
           {row.entries.length.toLocaleString("en")} chunks
-          {hasTime && `, ${formatDuration(last.timeMs - timeMs)}`}
+          {hasTime && `, ${formatDuration(last.timeMs - startMs)}`}
         </span>
       )}
       <bdi class="entry-text" data-tone={description.tone}>

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { isTerminal } from "../../../protocol/index.ts";
-import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
+import { formatCount, formatTaskDuration, pluralize } from "../cards/text-format.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { toSingleLine } from "../../../cards/index.ts";
 import { formatPrice } from "../../../observe/trace/index.ts";
@@ -155,7 +155,7 @@ function TaskRow({ row, depth, parent, nowMs }: NestedTaskRow & { readonly nowMs
         </span>
       )}
       <span class="soft task-duration" title="Time from the first message to the end, or until now">
-        {durationMs !== undefined && `${isTerminal(state) ? "" : "for "}${formatDuration(durationMs)}`}
+        {durationMs !== undefined && `${isTerminal(state) ? "" : "for "}${formatTaskDuration(durationMs)}`}
       </span>
       <time class="soft task-age" dateTime={updatedAt} title={formatDateTime(updatedAt)}>
         {formatAge(updatedAt, nowMs)}
