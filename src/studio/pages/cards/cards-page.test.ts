@@ -76,7 +76,6 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     const header = await open.page.locator("#run").innerText();
     expect(header).toContain("gsm8k-whole");
     expect(header).toContain("1,309 of 1,319, 95 % interval 98.6 % to 99.6 %");
-    expect(header).toContain("balanced");
     await open.page.close();
     for (const [evidence, said] of [
       ["oracle", "evidence: oracle — no model"],
