@@ -364,7 +364,11 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
       .toEqual([expect.stringMatching(/^\d/), expect.stringMatching(/^\d/)]);
     expect((await readCells("events")).map(Number)).toEqual([expect.any(Number), expect.any(Number)]);
     expect(await page.locator(".task-cost").count()).toBe(0);
-    expect(await page.locator(".list-summary").innerText()).toContain("--prices");
+    expect(await page.locator(".list-summary").innerText()).toContain(
+      "No price is known for the used models",
+    );
+    // The model call of the planner is the only one, and the solver has made none.
+    expect(await readCells("tokens")).toEqual(["≥ 10", ""]);
     await page.setViewportSize({ width: 390, height: 800 });
     const measureBottoms = (): Promise<number[]> =>
       rows.evaluateAll((elements) => elements.map((element) => element.getBoundingClientRect().bottom));

@@ -51,6 +51,7 @@ describe("an AI SDK model in ADK", () => {
   it("streams thoughts and text in chunks, then the complete response with usage", async () => {
     const llm = new AiSdkLlm(
       createStreamingModel([
+        { type: "response-metadata", modelId: "large-2" },
         { type: "reasoning-start", id: "r" },
         { type: "reasoning-delta", id: "r", delta: "Hm" },
         { type: "reasoning-end", id: "r", providerMetadata: { anthropic: { signature: "s1" } } },
@@ -70,6 +71,7 @@ describe("an AI SDK model in ADK", () => {
     ]);
     expect(responses.at(-1)).toMatchObject({
       finishReason: "STOP",
+      modelVersion: "large-2",
       usageMetadata: {
         promptTokenCount: 7,
         cachedContentTokenCount: 2,

@@ -62,6 +62,7 @@ export class AiSdkLlm extends BaseLlm {
           } else if (part.type === "text-end" || part.type === "reasoning-end") {
             builder.endText(part.providerMetadata);
           } else if (part.type === "tool-call") builder.addCall(part);
+          else if (part.type === "finish-step") builder.modelVersion = part.response.modelId;
           else if (part.type === "finish") yield builder.build(part.finishReason, part.totalUsage);
           else if (part.type === "error") throw part.error;
         }
@@ -84,8 +85,8 @@ export class AiSdkLlm extends BaseLlm {
             builder.endText(part.providerMetadata);
           } else if (part.type === "tool-call") builder.addCall(part);
         }
-        const modelVersion = result.response?.modelId;
-        yield { ...builder.build(result.finishReason, result.usage), ...(modelVersion && { modelVersion }) };
+        builder.modelVersion = result.response?.modelId;
+        yield builder.build(result.finishReason, result.usage);
       }
     } catch (error) {
       if (!abortSignal?.aborted) throw toGenaiError(error);
@@ -103,6 +104,8 @@ export class AiSdkLlm extends BaseLlm {
 
 /** Returns a complete response that contains all parts of a stream. */
 class LlmResponseBuilder {
+  /** Name of the model, as the provider reports it. */
+  modelVersion: string | undefined;
   readonly #parts: GenaiContentPart[] = [];
   #openTextPart: GenaiContentPart | undefined;
 
@@ -141,6 +144,7 @@ class LlmResponseBuilder {
     const response: LlmResponse = {
       finishReason: GENAI_FINISH_REASONS[reason] as GenaiFinishReason,
       usageMetadata: toUsageMetadata(usage),
+      ...(this.modelVersion && { modelVersion: this.modelVersion }),
     };
     if (parts.length > 0) response.content = { role: "model", parts };
     // As with ADK's Gemini model, an empty answer is an error unless the model stopped intentionally.

@@ -14,7 +14,7 @@ import { decodeToolReport, type ToolCall } from "../parts/tool-report.ts";
 import { findShownState, TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { AnswerForm, hasAnswerForm } from "../task/answer-form.tsx";
 import { ArtifactItem } from "../task/content-view.tsx";
-import { formatDuration } from "../cards/text-format.ts";
+import { formatDuration, pluralize } from "../cards/text-format.ts";
 import { describeLine, toShortText } from "../task/describe-line.ts";
 import { formatEntryKey } from "../task/timeline-filter.ts";
 import { describeAnswer } from "./describe-answer.ts";
@@ -280,7 +280,8 @@ const STATUS_TEXTS: Readonly<Record<TurnStatus, string>> = {
 
 function TurnStatusText({ turn }: { readonly turn: ChatTurn; readonly version: number }): VNode {
   const silenceMs = useSilence(turn);
-  const events = turn.events === 0 ? "" : ` ${turn.events} events`;
+  // The list of tasks counts the events of the log, which servers do not send completely.
+  const events = turn.events === 0 ? "" : ` ${pluralize(turn.events, "event")} received`;
   return (
     <span class="soft" role="status">
       {STATUS_TEXTS[turn.status]}

@@ -8,9 +8,11 @@ export function TokenCount(props: {
   readonly usage: TokenUsage | undefined;
   /** Default: the sum of the tokens. */
   readonly text?: string;
+  /** Words after the explanation, such as the tasks that are included. */
+  readonly scope?: string;
 }): VNode {
-  const { usage = NO_USAGE, text = formatTokens(usage) } = props;
-  return <span title={explainTokens(usage)}>{text}</span>;
+  const { usage = NO_USAGE, text = formatTokens(usage), scope = "" } = props;
+  return <span title={explainTokens(usage) + scope}>{text}</span>;
 }
 
 function explainTokens({ calls, callsWithoutTokens }: TokenUsage): string {
@@ -22,9 +24,9 @@ function explainTokens({ calls, callsWithoutTokens }: TokenUsage): string {
 }
 
 /** Explains a missing cost where users look for it. Empty if a price is known, or if no tokens are known. */
-export function explainMissingPrice(usage: TokenUsage): string {
+export function explainMissingPrice(usage: TokenUsage, model = "the used models"): string {
   const hasTokens = usage.inputTokens + usage.outputTokens > 0;
   return hasTokens && formatPrice(usage) === ""
-    ? "No prices are known, so that the cost is unknown. Pass a file with --prices."
+    ? `No price is known for ${model}, so that the cost is unknown. Add the price to a file, and pass the file with --prices.`
     : "";
 }

@@ -25,7 +25,7 @@ export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {
   const facts = [
     ["Model", line.provider === undefined ? line.model : `${line.model} (${line.provider})`],
     ["Tokens", formatTokens(line)],
-    ["Price", formatPrice(usage) || explainMissingPrice(usage)],
+    ["Price", formatPrice(usage) || explainMissingPrice(usage, line.model)],
     ["Finish reason", line.finish_reason ?? ""],
     ["Duration", formatDuration(line.duration_ms)],
   ].filter(([, value]) => value !== "");

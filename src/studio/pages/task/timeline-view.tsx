@@ -144,7 +144,7 @@ function TimelineRowView(props: {
       data-marked={marks.length > 0 ? "" : undefined}
     >
       {hasKnownTime(line) ? (
-        <time dateTime={new Date(startMs).toISOString()} title={formatClock(startMs)}>
+        <time dateTime={new Date(startMs).toISOString()} title={formatRowTime(row)}>
           +{formatOffset(startMs - period.startMs)}
         </time>
       ) : (
@@ -202,6 +202,12 @@ function Bar({ row, period }: { readonly row: Period | undefined; readonly perio
       )}
     </span>
   );
+}
+
+/** An event has the time at which the console learned of its commit, which can be after the end of the turn. */
+function formatRowTime({ entry, startMs }: TimelineRow): string {
+  const time = formatClock(startMs);
+  return entry.line.kind === "event" ? `Committed at ${time}` : time;
 }
 
 /** Formats the time since the first line, for example `1.204 s`. */

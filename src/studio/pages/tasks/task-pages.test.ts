@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { NO_USAGE } from "../../../observe/trace/index.ts";
 import type { ConsoleTaskSummary } from "../../console-api/index.ts";
 import { appendTaskPage, formatTaskKey, nestTaskRows, refreshTaskRows, type TaskRows } from "./task-pages.ts";
 
@@ -68,6 +69,22 @@ describe("the rows of the task list", () => {
       "6",
       "7",
       "-8",
+    ]);
+  });
+
+  it("add the usage of the tasks below them, and have none without a model call", () => {
+    const usage = { ...NO_USAGE, calls: 1, inputTokens: 100, outputTokens: 10 };
+    const rows = [
+      createRow(1, 30),
+      { ...createRow(2, 25), parent: { id: "1" }, usage },
+      { ...createRow(3, 20), parent: { id: "2" }, usage },
+      createRow(4, 10),
+    ];
+    expect(nestTaskRows(rows).map(({ row, totalUsage }) => [row.id, totalUsage?.inputTokens])).toEqual([
+      ["1", 200],
+      ["2", 200],
+      ["3", 100],
+      ["4", undefined],
     ]);
   });
 });

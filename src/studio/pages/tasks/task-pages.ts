@@ -1,3 +1,4 @@
+import { addUsage, NO_USAGE, type TokenUsage } from "../../../observe/trace/index.ts";
 import type { ConsoleTaskSummary } from "../../console-api/index.ts";
 
 /** The loaded rows of the task list, newest first. */
@@ -42,16 +43,18 @@ export interface NestedTaskRow {
   readonly depth: number;
   /** The row of the task that started this task. */
   readonly parent?: ConsoleTaskSummary;
+  /** Usage of the task and of the rows below it that it led to. Missing without a model call. */
+  readonly totalUsage: TokenUsage | undefined;
 }
 
 /** Puts each task below the task that started it, oldest first. Tasks without a listed caller keep their order. */
 export function nestTaskRows(rows: readonly ConsoleTaskSummary[]): NestedTaskRow[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const children = Map.groupBy(rows, ({ parent }) => byId.get(parent?.id ?? ""));
-  const nested = new Map<ConsoleTaskSummary, NestedTaskRow>();
+  const nested = new Map<ConsoleTaskSummary, Omit<NestedTaskRow, "totalUsage">>();
   // Damaged lines can state tasks that start each other, which have no first task.
   for (const root of [...(children.get(undefined) ?? []), ...rows]) {
-    const open: NestedTaskRow[] = [{ row: root, depth: 0 }];
+    const open: Omit<NestedTaskRow, "totalUsage">[] = [{ row: root, depth: 0 }];
     for (let next = open.pop(); next; next = open.pop()) {
       const { row: parent, depth } = next;
       if (nested.has(parent)) continue;
@@ -60,5 +63,14 @@ export function nestTaskRows(rows: readonly ConsoleTaskSummary[]): NestedTaskRow
       for (const row of children.get(parent) ?? []) open.push({ row, depth: depth + 1, parent });
     }
   }
-  return [...nested.values()];
+  const totals = new Map<ConsoleTaskSummary, TokenUsage>();
+  const addTotal = (row: ConsoleTaskSummary, usage: TokenUsage = NO_USAGE): void => {
+    if (usage.calls > 0) totals.set(row, addUsage(totals.get(row) ?? NO_USAGE, usage));
+  };
+  // A row is after its parent.
+  for (const { row, parent } of [...nested.values()].toReversed()) {
+    addTotal(row, row.usage);
+    if (parent) addTotal(parent, totals.get(row));
+  }
+  return [...nested.values()].map((one) => ({ ...one, totalUsage: totals.get(one.row) }));
 }

@@ -122,11 +122,18 @@ export function TasksScreen(): VNode {
   );
 }
 
-function TaskRow({ row, depth, parent, nowMs }: NestedTaskRow & { readonly nowMs: number }): VNode {
+function TaskRow({
+  row,
+  depth,
+  parent,
+  totalUsage,
+  nowMs,
+}: NestedTaskRow & { readonly nowMs: number }): VNode {
   const { findAgent } = usePageState();
   const { agent, id, state, preview, createdAt, updatedAt, events, usage, contextId } = row;
   const caller = (parent && findAgent(parent.agent)?.name) ?? row.parent?.agent ?? row.caller ?? "";
-  const cost = usage ? formatPrice(usage) : "";
+  const cost = totalUsage ? formatPrice(totalUsage) : "";
+  const scope = totalUsage?.calls === usage?.calls ? "" : " (the task and the tasks that it started)";
   const endMs = isTerminal(state) ? Date.parse(updatedAt) : nowMs;
   const durationMs = createdAt === undefined ? undefined : Math.max(0, endMs - Date.parse(createdAt));
   return (
@@ -145,12 +152,12 @@ function TaskRow({ row, depth, parent, nowMs }: NestedTaskRow & { readonly nowMs
       <code class="soft task-ids" title={toSingleLine(`task ${id}, context ${contextId}`)}>
         <AgentText text={shortenId(id)} />
       </code>
-      <span class="soft task-events">{events === undefined ? "" : formatCount(events)}</span>
-      <span class="soft task-tokens">
-        <TokenCount usage={usage} />
+      <span class="soft task-events" title="Events in the log of the task, with the messages of the user">
+        {events === undefined ? "" : formatCount(events)}
       </span>
+      <span class="soft task-tokens">{totalUsage && <TokenCount usage={totalUsage} scope={scope} />}</span>
       {cost !== "" && (
-        <span class="soft task-cost" title="Cost of the observed model calls">
+        <span class="soft task-cost" title={`Cost of the observed model calls${scope}`}>
           {cost}
         </span>
       )}
