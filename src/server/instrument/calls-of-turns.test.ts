@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { agent } from "../../agents/adapters/index.ts";
 import { connect } from "../../client/index.ts";
@@ -11,6 +12,9 @@ import {
 import { createMemoryTrafficSink, createTrafficWriter } from "../../observe/trace/recording/index.ts";
 import { createServer, type ServerOptions } from "../index.ts";
 
+/** Long enough that each agent's work is on the critical path, whose times are milliseconds. */
+const WORK_MS = 20;
+
 async function serve(agents: Readonly<Record<string, Agent>>, options: ServerOptions = {}): Promise<string> {
   const server = createServer(agents, { store: "memory", observer: false, ...options });
   onTestFinished(() => server.close({ graceMs: 0 }));
@@ -23,6 +27,7 @@ it("records the calls that an agent makes with a plain connect, with the task th
   // The server of another vendor has no record, and does not know the extension for parent tasks.
   const pricer = await serve({
     pricer: agent({ name: "pricer", description: "Prices" }, async function* () {
+      await delay(WORK_MS);
       yield "5";
     }),
   });
@@ -33,6 +38,7 @@ it("records the calls that an agent makes with a plain connect, with the task th
     yield answers.map(({ text }) => text).join(" ");
   });
   const critic = agent({ name: "critic", description: "Judges" }, async function* () {
+    await delay(WORK_MS);
     yield "Good.";
   });
   const url = await serve({ planner, critic }, { record });
@@ -56,9 +62,10 @@ it("records the calls that an agent makes with a plain connect, with the task th
   expect(model.exchanges).toHaveLength(3);
   if (!plan) throw new Error("The record lacks the task of the planner.");
   const path = summarizeCriticalPath(computeTaskCriticalPath(model, plan));
-  // On a busy machine, a turn may start milliseconds after its task.
-  const work = path.filter(({ kind }) => kind !== "queue");
-  expect(new Set(work.map(({ kind, name }) => `${kind} ${name}`))).toEqual(
-    new Set(["agent critic", "agent pricer", "own critic", "own planner"]),
-  );
+  // On a busy machine, a turn starts milliseconds after its task.
+  const names = path.filter(({ kind }) => kind !== "queue").map(({ kind, name }) => `${kind} ${name}`);
+  // Whether the path contains other steps depends on milliseconds.
+  expect(names).toEqual(expect.arrayContaining(["own critic", "agent pricer"]));
+  const known = ["own critic", "agent pricer", "agent critic", "own planner"];
+  expect(known).toEqual(expect.arrayContaining(names));
 });
