@@ -4,6 +4,7 @@ import type { ConsoleTaskSummary } from "./task-summary.ts";
 export {
   type ConsoleTaskQuery,
   type ConsoleTaskSummary,
+  findQuestion,
   matchesTaskQuery,
   summarizeObservedTask,
 } from "./task-summary.ts";

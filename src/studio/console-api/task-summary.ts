@@ -40,6 +40,8 @@ export interface ConsoleTaskSummary {
   readonly usage?: TokenUsage;
   /** Beginning of a message of the task, at most 200 characters. Unsafe text from strangers. */
   readonly preview: string;
+  /** Whether `preview` is a message of the agent, because the console has not observed the first message. */
+  readonly isReply?: boolean;
   /** The task that started this task, if the console observed it. */
   readonly parent?: { readonly agent?: string; readonly id: string };
   /** Caller that owns the task, as `tenant/principal` or `principal`. Only for operators. */
@@ -54,6 +56,8 @@ export function summarizeObservedTask(
 ): ConsoleTaskSummary {
   const parent = model.tasks.get(model.findParentTaskKey(task.key) ?? "");
   const { startMs, endMs } = getTaskPeriod(task);
+  const question = findQuestion(task);
+  const reply = question === undefined ? findFirstText(task) : undefined;
   return {
     agent,
     id: task.id,
@@ -64,7 +68,8 @@ export function summarizeObservedTask(
     ...(task.loggedNumbers.highest > 0 && { events: task.loggedNumbers.highest }),
     ...(task.usage.calls > 0 && { usage: task.usage }),
     ...(parent && { parent: { id: parent.id, ...(parent.agent !== undefined && { agent: parent.agent }) } }),
-    preview: findFirstText(task),
+    preview: question ?? reply ?? "",
+    ...(reply !== undefined && { isReply: true }),
   };
 }
 
@@ -84,14 +89,23 @@ export function matchesTaskQuery(
 
 const PREVIEW_LENGTH = 200;
 
+/** Returns the beginning of the message that started a task, if the lines contain it. */
+export function findQuestion(task: TrafficTask | undefined): string | undefined {
+  return task && findFirstText(task, ({ kind, log_seq }) => kind === "request" || log_seq === 1);
+}
+
 /** Returns the beginning of the first text that the lines of a task contain. */
-function findFirstText(task: TrafficTask): string {
+function findFirstText(
+  task: TrafficTask,
+  includes: (line: { readonly kind: string; readonly log_seq?: number }) => boolean = () => true,
+): string | undefined {
   for (const { line } of task.entries) {
+    if (!includes(line)) continue;
     const content = "event" in line ? line.event : "body" in line ? line.body : undefined;
     const text = findText(content);
     if (text !== undefined) return text.slice(0, PREVIEW_LENGTH).toWellFormed().replaceAll(/\s+/g, " ");
   }
-  return "";
+  return undefined;
 }
 
 /** Returns the first `text` in the JSON of a request or an event. The search is iterative, because strangers nest deeply. */

@@ -36,7 +36,7 @@ export interface ConnectableAgent {
   /** Keys for the signatures of the card. */
   readonly cardKeySources: CardKeySources;
   /** Returns the name of the agent in its lines. Default: the name in the card. */
-  readonly findName?: (client: A2AClient) => string;
+  readonly findName?: () => string | undefined;
   /** Called after an error that says something about the connection to the agent. */
   readonly onConnectionError?: () => void;
   readonly readTaskLines: (taskId: string) => AsyncIterable<string>;
@@ -104,7 +104,7 @@ export function createConnectedAgentSource(agent: ConnectableAgent): ConnectedAg
       try {
         const client = await openClient("read card");
         const { card, agentInterface } = client;
-        const name = agent.findName?.(client) ?? card.name;
+        const name = agent.findName?.() ?? card.name;
         return { ...about, ...describeCard(card, agentInterface, isOwn), name, ...describeStatus(lastError) };
       } catch (error) {
         return { ...about, ...describeUnknownCard(url), ...describeStatus(A2AError.from(error)) };

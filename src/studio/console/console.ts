@@ -107,13 +107,13 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   } = options;
   const { allowPrivate = false, serverRecord, serverRecordFile, maxJournalLength, prices } = options;
   const verifyWithTrustedKeys = options.cardTrust && createCardVerifier(options.cardTrust);
-  const rules = { startUrls: agentUrls, allowPrivate, verifyWithTrustedKeys };
+  const ownNames = new Map<string, string>();
+  const rules = { startUrls: agentUrls, allowPrivate, verifyWithTrustedKeys, ownNames };
   const workspaces = new WorkspaceRegistry((): OpenWorkspace => {
     const workspace = new Workspace(CONSOLE_CALLER, version, maxJournalLength);
     workspace.observe(serverLines.header);
     return { workspace, remotes: new RemoteAgentRegistry(workspace, rules) };
   });
-  const ownNames = new Map<string, string>();
   const serverLines = new ServerLines(name, version, { serverRecord, ownNames }, (lineText, owner) => {
     const shownText = mode === "dev" ? lineText : removeStack(lineText);
     const text = prices ? priceTrafficLineText(shownText, prices) : shownText;

@@ -9,15 +9,20 @@ import { matchesTaskQuery, summarizeObservedTask } from "../console-api/index.ts
 import type { PositionedTask, TaskListing } from "./agent-source.ts";
 import type { LineJournal } from "./line-journal.ts";
 
-/** Returns the model of a journal. Builds a new model only after a change. */
+/** Returns the model of a journal, which grows with the journal. Builds a new model after the loss of lines. */
 export function createJournalModelReader(journal: LineJournal): () => TrafficModel {
-  let built: { readonly cursor: number; readonly model: TrafficModel } | undefined;
+  let built: { readonly cursor: number; readonly lost: number; readonly model: TrafficModel } | undefined;
   return () => {
-    if (built?.cursor !== journal.lastCursor) {
-      const lines = [...journal.entriesAfter(0)].map(({ text }) => decodeTrafficLine(text));
-      built = { cursor: journal.lastCursor, model: loadTrafficModel(lines).model };
-    }
-    return built.model;
+    const lost = journal.countLostLines(0);
+    const added = [...journal.entriesAfter(built?.cursor ?? 0)];
+    // The clock of a new writer may differ from the others.
+    const isGrown = built?.lost === lost && !added.some(({ kind }) => kind === "writer");
+    const entries = isGrown ? added : journal.entriesAfter(0);
+    const lines = Array.from(entries, ({ text }) => decodeTrafficLine(text));
+    const model = isGrown && built ? built.model : loadTrafficModel(lines).model;
+    if (isGrown) for (const decoded of lines) if (decoded.type === "traffic") model.add(decoded.line);
+    built = { cursor: journal.lastCursor, lost, model };
+    return model;
   };
 }
 
@@ -49,5 +54,5 @@ function isAfterPosition({ summary }: PositionedTask, position: JsonValue | unde
   if (!Array.isArray(position)) return true;
   const [updatedAt, id] = position;
   if (typeof updatedAt !== "string" || typeof id !== "string") return true;
-  return summary.updatedAt < updatedAt || (summary.updatedAt === updatedAt && summary.id > id);
+  return summary.updatedAt < updatedAt || (summary.updatedAt === updatedAt && summary.id < id);
 }

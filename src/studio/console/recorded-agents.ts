@@ -21,7 +21,7 @@ import type { ConsoleAgent } from "../console-api/index.ts";
 import type { CardVerifier } from "../../client/index.ts";
 import { createCardReport } from "./card-report.ts";
 import { describeCard, describeUnknownCard } from "./describe-card.ts";
-import { LineJournal, type JournalEntry } from "./line-journal.ts";
+import { LineJournal } from "./line-journal.ts";
 import { createJournalModelReader, createObservedTaskListing } from "./observed-tasks.ts";
 import * as v1 from "../../wire/v1/index.ts";
 
@@ -113,7 +113,14 @@ function createRecordedAgent(
         return await createCardReport({ card, json, cardUrl: url }, readModel(), { verifyWithTrustedKeys });
       throw new A2AError("NOT_FOUND", `The record does not contain the card of ${name}.`);
     },
-    readTask: async (taskId) => foldRecordedTask(taskId, journal.listTaskLines(taskId)),
+    readTask: async (taskId) => {
+      const task = foldRecordedTask(taskId, journal);
+      if (task) return task;
+      throw new A2AError(
+        "TASK_NOT_FOUND",
+        `The record contains no events of the task ${taskId.slice(0, 100)}.`,
+      );
+    },
     async *readTaskLines(taskId) {
       for (const { text } of journal.listTaskLines(taskId)) yield text;
     },
@@ -126,8 +133,8 @@ function createRecordedAgent(
 }
 
 /** Folds the recorded events of a task. Events of the log take precedence over the frames of one stream. */
-function foldRecordedTask(taskId: string, entries: readonly JournalEntry[]): Task {
-  const lines = entries.flatMap(({ text }): TrafficLine[] => {
+export function foldRecordedTask(taskId: string, journal: LineJournal): Task | undefined {
+  const lines = journal.listTaskLines(taskId).flatMap(({ text }): TrafficLine[] => {
     const decoded = decodeTrafficLine(text);
     return decoded.type === "traffic" ? [decoded.line] : [];
   });
@@ -141,8 +148,7 @@ function foldRecordedTask(taskId: string, entries: readonly JournalEntry[]): Tas
     const folded = foldLeniently(task, event as unknown as StreamResponse);
     task = folded ?? task;
   }
-  if (task) return task;
-  throw new A2AError("TASK_NOT_FOUND", `The record contains no events of the task ${taskId.slice(0, 100)}.`);
+  return task;
 }
 
 /** A stream may repeat events after a reconnection, which the fold refuses. */

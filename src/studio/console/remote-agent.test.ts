@@ -1,11 +1,16 @@
 import { createServer as createHttpServer } from "node:http";
+import { mkdtempSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import type { AgentCard, Task } from "../../protocol/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { messageCommandTestAgent } from "../../server/server.fixture.ts";
+import { openTrafficRecord } from "../../observe/trace/recording/index.ts";
 import type { TrafficLine } from "../../observe/trace/index.ts";
 import type {
   ConsoleAgent,
@@ -233,6 +238,72 @@ describe("the headers of a user", () => {
     });
     expect(refused.status).toBe(400);
     expect(await refused.text()).toContain(reason);
+  });
+});
+
+describe("the tasks of a remote agent", () => {
+  const list = async (query = ""): Promise<ConsoleTaskList["tasks"]> =>
+    (await console.readJson<ConsoleTaskList>(`GET tasks${query}`)).tasks;
+
+  it("stay in the list with their questions after the agent has forgotten them", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "console-")), "record.jsonl");
+    const serve = async (): Promise<{ id: string; close: () => Promise<void> }> => {
+      const { writer: record, close } = openTrafficRecord(file, {
+        vantage: "server",
+        name: "test",
+        code: "test",
+      });
+      remote = createServer(
+        { parrot: messageCommandTestAgent },
+        { store: "memory", observer: false, record },
+      );
+      const agentUrls = [`${(await remote.listen()).url}/a2a/parrot`];
+      const options = { agentUrls, serverRecord: record, serverRecordFile: file };
+      console = await ConsoleTestServer.start({}, {}, options);
+      const { agents } = await console.readJson<ConsoleAgentList>("GET agents");
+      return { id: agents[0]?.id ?? "", close };
+    };
+    const before = await serve();
+    const taskId = findTestTaskId(await console.send(before.id, "echo hello"));
+    const waiting = findTestTaskId(await console.send(before.id, "ask"));
+    expect((await list()).map((task) => [task.id, task.preview])).toEqual([
+      [waiting, "ask"],
+      [taskId, "echo hello"],
+    ]);
+    await console.close();
+    await remote.close();
+    await before.close();
+
+    const { id, close } = await serve();
+    const newId = findTestTaskId(await console.send(id, "echo again"));
+    const tasks = await list();
+    // The last observed state of a forgotten task that did not end says nothing about its present state.
+    expect(tasks.map((task) => [task.id, task.preview])).toEqual([
+      [newId, "echo again"],
+      [taskId, "echo hello"],
+    ]);
+    expect(tasks[1]).toMatchObject({ agent: id, state: "TASK_STATE_COMPLETED" });
+    const task = await console.readJson<Task>(`GET agents/${id}/tasks/${taskId}`);
+    expect(JSON.stringify(task.artifacts)).toContain("hello");
+    await close();
+  });
+
+  it("have the beginning of a reply, which is named so, if the console knows no text of their question", async () => {
+    const reply = { state: "TASK_STATE_INPUT_REQUIRED" as const, message: { parts: [{ text: "what?" }] } };
+    const asking: Agent = {
+      ...messageCommandTestAgent,
+      async *execute() {
+        yield { status: reply };
+      },
+    };
+    await start({}, asking);
+    const client = await connect((await remote.listen()).url);
+    await client.ask({ parts: [{ data: { city: "Seoul" } }] });
+    await client.ask({ parts: [{ text: "Where?" }] });
+    const [asked, answered] = await list();
+    expect(asked).toMatchObject({ preview: "Where?" });
+    expect(asked).not.toHaveProperty("isReply");
+    expect(answered).toMatchObject({ preview: "what?", isReply: true });
   });
 });
 

@@ -5,17 +5,27 @@ import {
   type ConnectOptions,
   findCard,
 } from "../../client/index.ts";
-import { A2AError, estimateJsonSize, isObject, type JsonValue, type Task } from "../../protocol/index.ts";
-import { getRecordedAgentName } from "../../observe/trace/index.ts";
+import {
+  A2AError,
+  estimateJsonSize,
+  isObject,
+  isTerminal,
+  type JsonValue,
+  type Task,
+  type TaskState,
+} from "../../protocol/index.ts";
+import { getRecordedAgentName, type TrafficModel, type TrafficTask } from "../../observe/trace/index.ts";
 import { createGuardedFetch } from "../../server/index.ts";
 import type { AgentSource, PositionedTask, TaskListFilter, TaskListing } from "./agent-source.ts";
 import { withConsoleUserAgent } from "./console-reads.ts";
 import type { CardBudget } from "./card-budget.ts";
 import { createConnectedAgentSource, isReadAction } from "./connected-agent-source.ts";
+import { findQuestion } from "../console-api/index.ts";
+import { foldRecordedTask } from "./recorded-agents.ts";
 import { createObservedTaskListing } from "./observed-tasks.ts";
 import { withCuttableStreams } from "./stream-operation.ts";
 import type { Workspace } from "./workspace.ts";
-import { formatPreview } from "./list-tasks.ts";
+import { compareNewestFirst, formatPreview } from "./list-tasks.ts";
 
 /** Rules for the URL of a remote agent, and for its card. */
 export interface RemoteUrlRules {
@@ -26,6 +36,8 @@ export interface RemoteUrlRules {
   readonly allowPrivate: boolean | readonly string[];
   /** Verifies cards with the keys that the operator of the console trusts. */
   readonly verifyWithTrustedKeys?: CardVerifier | undefined;
+  /** Names of the agents of the own server by id, whose observed tasks are not those of a remote agent. */
+  readonly ownNames: ReadonlyMap<string, string>;
 }
 
 /** A remote agent of a workspace. */
@@ -48,7 +60,7 @@ interface RemoteAgentOwner {
 export function createRemoteAgent(
   id: string,
   url: string,
-  { allowPrivate, verifyWithTrustedKeys }: RemoteUrlRules,
+  { allowPrivate, verifyWithTrustedKeys, ownNames }: RemoteUrlRules,
   { workspace, cardBudget }: RemoteAgentOwner,
 ): RemoteAgent {
   const { record, journal, readModel, credentials } = workspace;
@@ -75,6 +87,7 @@ export function createRemoteAgent(
     try {
       const opened = await client;
       if (allowPrivate !== true) assertGuarded(opened);
+      name = getRecordedAgentName(record, opened.card.name, opened.agentInterface.url);
       // The console keeps two clients, which share the card's size but not the card.
       cardBudget?.reserve(id, 2 * estimateJsonSize(opened.card));
       return opened;
@@ -84,11 +97,6 @@ export function createRemoteAgent(
     }
   };
   let name: string | undefined;
-  const observed = createObservedTaskListing(
-    id,
-    workspace.readModel,
-    ({ agent }) => agent !== undefined && agent === name,
-  );
   const source = createConnectedAgentSource({
     id,
     url,
@@ -100,8 +108,7 @@ export function createRemoteAgent(
       if (action === "read card") await client.refreshCard();
       return client;
     },
-    findName: ({ card, agentInterface }) =>
-      (name = getRecordedAgentName(record, card.name, agentInterface.url)),
+    findName: () => name,
     cardKeySources: { verifyWithTrustedKeys, fetch: fetchFunction },
     findServedCard: () => findCard(url, options()),
     readTaskLines: async function* (taskId) {
@@ -111,8 +118,26 @@ export function createRemoteAgent(
   });
   return {
     url,
-    source,
-    listing: createRemoteTaskListing(id, () => openClient(false), observed),
+    source: {
+      ...source,
+      readTask: async (taskId) => {
+        try {
+          return await source.readTask(taskId);
+        } catch (error) {
+          const isUnknown = A2AError.from(error).reason === "TASK_NOT_FOUND";
+          const task = isUnknown ? foldRecordedTask(taskId, journal) : undefined;
+          if (task && isTerminal(task.status.state)) return task;
+          throw error;
+        }
+      },
+    },
+    listing: createRemoteTaskListing(
+      id,
+      () => openClient(false),
+      readModel,
+      ({ agent }) => agent !== undefined && agent === name,
+      () => [...ownNames.values()].includes(name ?? ""),
+    ),
     reconnect: () => {
       clients.clear();
       source.forgetError();
@@ -136,18 +161,31 @@ const MAX_PAGES = 5;
 interface RemotePosition {
   readonly token: string;
   readonly skip: number;
+  /** Position in the list of the observed tasks that the agent has forgotten. */
+  readonly observed?: JsonValue;
 }
 
 /**
- * Lists the tasks of a remote agent with ListTasks (A2A §3.1.4). Agents without the operation, such as agents of A2A 0.3,
- * have the list of the tasks that the console has observed. An agent that refuses the operation, for example because it
- * requires a user, has this list together with the problem.
+ * Lists the tasks of a remote agent with ListTasks (A2A §3.1.4), and then the ended tasks that the console has observed
+ * and the agent no longer lists, for example because its store was in memory. Agents without the operation, such as
+ * agents of A2A 0.3, have the list of the tasks that the console has observed. An agent that refuses the operation, for
+ * example because it requires a user, has this list together with the problem.
  */
 function createRemoteTaskListing(
   agentId: string,
   openClient: () => Promise<A2AClient>,
-  observed: TaskListing,
+  readModel: () => TrafficModel,
+  isTaskOfAgent: (task: TrafficTask) => boolean,
+  isNameAmbiguous: () => boolean,
 ): TaskListing {
+  /** Ids of the tasks that the agent has listed since its connection last failed. */
+  let listedIds: Set<string> | undefined;
+  const observed = createObservedTaskListing(agentId, readModel, (task) => {
+    if (!isTaskOfAgent(task)) return false;
+    // The observed state of a task that has not ended can be out of date.
+    const isForgotten = isTerminal(task.state as TaskState) && listedIds?.has(task.id) === false;
+    return listedIds === undefined || (isForgotten && !isNameAmbiguous());
+  });
   return {
     ...observed,
     list: async (filter, position, limit) => {
@@ -156,8 +194,29 @@ function createRemoteTaskListing(
         const client = await openClient();
         if (client.agentInterface.protocolVersion.startsWith("0."))
           return await observed.list(filter, position, limit);
-        return await listRemoteTasks(agentId, client, filter, decodePosition(position), limit);
+        const start = decodePosition(position);
+        const page = await listRemoteTasks(agentId, client, filter, start, limit);
+        listedIds ??= new Set();
+        const listed = page.tasks.map(({ summary, ...task }): PositionedTask => {
+          listedIds?.add(summary.id);
+          const preview = findQuestion(readModel().findTask(summary.id));
+          const { isReply: _, ...asked } = summary;
+          return { ...task, summary: preview === undefined ? summary : { ...asked, preview } };
+        });
+        if (page.hasMore) return { tasks: listed, hasMore: true };
+        const forgotten = await observed.list(filter, start.observed, limit);
+        let last = start;
+        const tasks = [...listed, ...forgotten.tasks]
+          .toSorted(compareNewestFirst)
+          .map((task): PositionedTask => {
+            last = Array.isArray(task.position)
+              ? { ...last, observed: task.position }
+              : { ...last, ...decodePosition(task.position) };
+            return { ...task, position: { ...last } };
+          });
+        return { tasks, hasMore: forgotten.hasMore };
       } catch (error) {
+        listedIds = undefined;
         if (!(error instanceof A2AError) || position !== undefined) throw error;
         const page = await observed.list(filter, position, limit);
         return UNSUPPORTED_REASONS.has(error.reason) ? page : { ...page, problem: error.message };
@@ -206,6 +265,9 @@ function isBefore({ status }: Task, to: string | undefined): boolean {
 
 function toPositionedTask(agent: string, task: Task, position: RemotePosition): PositionedTask {
   const { id, contextId, status, history = [] } = task;
+  // ListTasks returns only the last message.
+  const question = formatPreview(history.findLast(({ role }) => role === "ROLE_USER"));
+  const reply = question === "" ? formatPreview(status.message, history.at(-1)) : "";
   return {
     position: { ...position },
     summary: {
@@ -214,7 +276,8 @@ function toPositionedTask(agent: string, task: Task, position: RemotePosition): 
       contextId,
       state: status.state,
       updatedAt: status.timestamp ?? "",
-      preview: formatPreview(status.message, history.at(-1)),
+      preview: question || reply,
+      ...(reply !== "" && { isReply: true }),
     },
   };
 }
@@ -222,8 +285,9 @@ function toPositionedTask(agent: string, task: Task, position: RemotePosition): 
 function decodePosition(position: JsonValue | undefined): RemotePosition {
   if (position === undefined) return { token: "", skip: 0 };
   if (isObject(position)) {
-    const { token, skip } = position;
-    if (typeof token === "string" && typeof skip === "number") return { token, skip };
+    const { token, skip, observed } = position;
+    if (typeof token === "string" && typeof skip === "number")
+      return { token, skip, ...(observed !== undefined && { observed }) };
   }
   throw A2AError.invalidParams([{ field: "pageToken", description: "was not issued by this console" }]);
 }

@@ -130,7 +130,7 @@ function TaskRow({
   nowMs,
 }: NestedTaskRow & { readonly nowMs: number }): VNode {
   const { findAgent } = usePageState();
-  const { agent, id, state, preview, createdAt, updatedAt, events, usage, contextId } = row;
+  const { agent, id, state, preview, createdAt, updatedAt, events, usage, contextId, isReply } = row;
   const caller = (parent && findAgent(parent.agent)?.name) ?? row.parent?.agent ?? row.caller ?? "";
   const cost = totalUsage ? formatPrice(totalUsage) : "";
   const scope = totalUsage?.calls === usage?.calls ? "" : " (the task and the tasks that it started)";
@@ -141,6 +141,7 @@ function TaskRow({
       <TaskStateBadge state={state} />
       <bdi class="task-preview" style={{ paddingLeft: `${Math.min(depth, MAX_INDENT_LEVELS)}em` }}>
         {depth > 0 && "↳ "}
+        {isReply === true && <span class="soft">reply: </span>}
         {toSingleLine(preview) || "no text"}
       </bdi>
       <span class="task-agent">
