@@ -177,6 +177,38 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
     await page.close();
   });
 
+  it("keeps the tasks while the connection is lost, and loads tasks and agents again when it returns", async () => {
+    const options = { store: `sqlite:${join(mkdtempSync(join(tmpdir(), "console-")), "tasks.db")}` } as const;
+    const session = { sessionSecret: "a stored secret" };
+    test = await ConsolePageTest.serve({ reporter: reportAgent }, options, session);
+    const { page } = await test.open(browser, "#/tasks");
+    await (await connect(test.url)).ask("tides");
+    const row = page.getByTestId("task-row").filter({ hasText: "tides" });
+    await row.waitFor();
+    await test.close();
+    await page.locator("[data-testid=connection-status][data-status=reconnecting]").waitFor();
+    await page.getByRole("link", { name: "Agents" }).click();
+    await page.getByLabel("Screens").getByRole("link", { name: "Tasks" }).click();
+    const failure = page.getByText("The tasks cannot be listed");
+    await failure.waitFor();
+    await row.waitFor();
+    await page.getByText("These tasks were loaded earlier").waitFor();
+    await page.locator("#main").getByLabel("State").selectOption({ label: "failed" });
+    await row.waitFor({ state: "hidden" });
+    expect(await page.locator("#main").innerText()).not.toMatch(/\b0 tasks/);
+    await page.locator("#main").getByLabel("State").selectOption({ label: "any" });
+    const agents = { reporter: reportAgent, baker: bakerAgent };
+    test = await ConsolePageTest.serve(agents, options, session, Number(new URL(test.url).port));
+    await failure.waitFor({ state: "hidden" });
+    await row.waitFor();
+    await page
+      .locator("#main")
+      .getByLabel("Agent")
+      .locator("option", { hasText: "baker" })
+      .waitFor({ state: "attached" });
+    await page.close();
+  });
+
   it("names an agent that does not exist, and links to the others [B17]", async () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent });
     const { page } = await test.open(browser, "#/chat/renamed");

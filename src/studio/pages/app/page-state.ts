@@ -130,9 +130,13 @@ export function createPageState(
           if (lines.some(changesAgents)) refreshAgentsSoon();
         },
         (state) => {
+          const wasLost = connection.value.state === "reconnecting";
           connection.value = state;
+          if (state.state !== "live") return;
           // The stream begins with the failures that remain.
-          if (state.state === "live") reloadNotices.value = new Map();
+          reloadNotices.value = new Map();
+          // A restarted server can have other agents.
+          if (wasLost) refreshAgentsSoon();
         },
         (notice) => {
           reloadNotices.value = new Map(reloadNotices.value).set(notice.agent, notice);

@@ -69,7 +69,7 @@ export function TasksScreen(): VNode {
         <FailureNotice title="The tasks cannot be listed" error={list.status.error} onRetry={list.reload} />
       )}
       <p class="list-summary soft" role="status">
-        {formatSummary(rows.length, list)}
+        {formatSummary(listed.length, list)}
         {missingPrice !== undefined && ` · ${missingPrice}`}
       </p>
       {rows.length === 0 && list.status === "ready" && <EmptyTaskList isFiltered={hasFilter(filter)} />}
@@ -196,5 +196,6 @@ function EmptyTaskList({ isFiltered }: { readonly isFiltered: boolean }): VNode 
 
 function formatSummary(count: number, { hasMore, status }: Pick<LiveTaskList, "hasMore" | "status">): string {
   if (status === "loading") return "Loading the tasks …";
+  if (typeof status === "object") return count === 0 ? "" : "These tasks were loaded earlier";
   return `${pluralize(count, "task")}${hasMore ? ", and more" : ""}`;
 }

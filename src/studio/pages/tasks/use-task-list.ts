@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { usePageState } from "../app/page-state.ts";
+import { type PageState, usePageState } from "../app/page-state.ts";
 import type { ConsoleTaskList, ConsoleTaskQuery } from "../../console-api/index.ts";
 import type { TrafficLine } from "../../../observe/trace/index.ts";
 import { appendTaskPage, refreshTaskRows, type TaskRows } from "./task-pages.ts";
@@ -19,11 +19,22 @@ export interface LiveTaskList {
   readonly reload: () => void;
 }
 
+interface QueriedTaskRows extends TaskRows {
+  readonly queryKey: string;
+}
+
+/** The last list of a page, which the screen shows while the console does not respond. */
+const lastLists = new WeakMap<PageState, QueriedTaskRows>();
+
 /** Lists the tasks of a query. A change of the query starts a new list. */
 export function useTaskList(query: ConsoleTaskQuery): LiveTaskList {
-  const { source, subscribeToLines } = usePageState();
+  const page = usePageState();
+  const { source, subscribeToLines } = page;
+  const connection = page.connection.value.state;
   const queryKey = JSON.stringify(query);
-  const [list, setList] = useState<TaskRows>({ rows: [], nextPageToken: undefined });
+  const [list, setList] = useState<QueriedTaskRows>(
+    () => lastLists.get(page) ?? { queryKey, rows: [], nextPageToken: undefined },
+  );
   const [status, setStatus] = useState<LiveTaskList["status"]>("loading");
   const [info, setInfo] = useState<Pick<ConsoleTaskList, "isTextSearchable" | "problems">>({
     isTextSearchable: source.session.features.searchesText,
@@ -32,6 +43,8 @@ export function useTaskList(query: ConsoleTaskQuery): LiveTaskList {
   /** Identifies the query of a running request, so that late answers to old queries are ignored. */
   const generation = useRef(0);
   const isLoadingMore = useRef(false);
+
+  useEffect(() => void lastLists.set(page, list), [list]);
 
   const load = useCallback(
     async (
@@ -46,7 +59,8 @@ export function useTaskList(query: ConsoleTaskQuery): LiveTaskList {
           ...(pageToken === undefined ? {} : { pageToken }),
         });
         if (generation.current !== own) return;
-        setList((current) => apply(current, { rows: answer.tasks, nextPageToken: answer.nextPageToken }));
+        const answered = { rows: answer.tasks, nextPageToken: answer.nextPageToken };
+        setList((current) => ({ ...apply(current, answered), queryKey }));
         setInfo(answer);
         setStatus("ready");
       } catch (error) {
@@ -73,9 +87,16 @@ export function useTaskList(query: ConsoleTaskQuery): LiveTaskList {
     };
   }, [load, subscribeToLines]);
 
+  const isOutdated = useRef(false);
+  useEffect(() => {
+    if (connection === "live" && isOutdated.current) void load(undefined, refreshTaskRows);
+    isOutdated.current = connection === "reconnecting";
+  }, [connection]);
+
   const { nextPageToken } = list;
   return {
-    rows: list.rows,
+    // The rows of another query remain visible until its response, but not after a failure.
+    rows: typeof status === "object" && list.queryKey !== queryKey ? [] : list.rows,
     status,
     hasMore: nextPageToken !== undefined,
     ...info,
