@@ -1,6 +1,7 @@
 import { loadLanguageModel } from "../../agents/adk/models/index.ts";
 import { generateFlowDiagram, getGsm8kSlice } from "../../cards/index.ts";
 import type { Agent } from "../../engine/index.ts";
+import { A2AError } from "../../protocol/index.ts";
 import {
   createAiSdkModel,
   createControllerAgent,
@@ -8,6 +9,7 @@ import {
   createPlanner,
   createSolver,
   createOracleModel,
+  type RoleModel,
   serveRoles,
   type ServeRolesOptions,
 } from "../../cards/roles/index.ts";
@@ -29,6 +31,22 @@ interface TutorWithSampleProblem {
   close: () => Promise<void>;
 }
 
+/** Creates a model that follows the human solutions, and tells users of the demo which problems it can solve. */
+function createSampleModel(sampleProblem: string): RoleModel {
+  const oracle = createOracleModel(getGsm8kSlice());
+  return {
+    ...oracle,
+    complete: (request) =>
+      oracle.complete(request).catch((error: unknown) => {
+        if (!(error instanceof A2AError) || error.reason !== "INVALID_PARAMS") throw error;
+        throw new A2AError(
+          "INVALID_PARAMS",
+          `Without a language model, the demo solves only its sample problems. Set GEMINI_API_KEY, OPENAI_API_KEY, or ANTHROPIC_API_KEY, pass --model (ollama:qwen3 needs no key), or send a sample: ${sampleProblem}`,
+        );
+      }),
+  };
+}
+
 /**
  * Creates a tutor from a planner, a solver, and a controller. The planner and the solver have separate
  * servers. The controller accepts user messages. Without a model, the planner and the solver use the human
@@ -42,7 +60,7 @@ export async function createTutor(
   const sampleProblem = janet?.question ?? "";
   const model =
     modelName === undefined
-      ? createOracleModel(getGsm8kSlice())
+      ? createSampleModel(sampleProblem)
       : createAiSdkModel(loadLanguageModel(modelName), { id: modelName });
   const roles = { planner: { role: createPlanner(), model }, solver: { role: createSolver(), model } };
   const recordOptions = record === undefined ? {} : { record };

@@ -336,9 +336,19 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.getByRole("button", { name: "Edit and send again" }).click();
     const field = page.getByRole("textbox", { name: "Message" });
     await expect.poll(() => field.inputValue()).toBe("first subject");
+    await page.getByText("The agent also sees what it remembers of this conversation").waitFor();
     await sendInChat(page, "second subject");
     await waitForLastTurn(page, "ended");
     await expect.poll(() => page.locator(".artifact").first().innerText()).toContain("second subject");
+    const context = new URL(page.url()).hash;
+    await page.getByRole("button", { name: "Edit and send again" }).last().click();
+    await page.getByLabel("In a new conversation").check();
+    await page.getByText("The agent sees only this message.").waitFor();
+    await sendInChat(page, "third subject");
+    await expect.poll(() => page.locator(".artifact").first().innerText()).toContain("third subject");
+    expect(await page.getByTestId("turn").count()).toBe(1);
+    await expect.poll(() => new URL(page.url()).hash).not.toBe(context);
+    expect(await page.getByLabel("In a new conversation").count()).toBe(0);
     await page.close();
   });
 

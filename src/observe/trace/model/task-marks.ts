@@ -131,7 +131,7 @@ function markRepeatedRequests(task: TaskWithMarks, addMark: AddMark): void {
   const interruptedReaders = new Set<string>();
   for (const call of calls) {
     const { line } = call.request as NonNullable<TrafficCall["request"]>;
-    const reader = `${call.writer}\n${line.from ?? ""}`;
+    const reader = `${call.writer}\n${call.vantage}\n${line.from ?? ""}`;
     if (line.operation === "SubscribeToTask") {
       if (line.after !== undefined || interruptedReaders.has(reader))
         addMark(call.request, { kind: "resume", ...(line.after !== undefined && { after: line.after }) });

@@ -325,7 +325,7 @@ describe("the model of a traffic record", () => {
   });
 
   it("marks repeated messages as retries, and repeated reads only after a failure", () => {
-    const writer = new ScriptedWriter("c", "client", { ms: 0 });
+    const writer = new ScriptedWriter("c", "server", { ms: 0 });
     const call = (id: string, operation: string, status: number, message_id?: string): void => {
       writer.write({
         kind: "request",
@@ -334,6 +334,7 @@ describe("the model of a traffic record", () => {
         binding: "JSONRPC",
         operation,
         task_id: TASK,
+        ...(id.startsWith("c") && { vantage: "client" }),
         ...(message_id !== undefined && { message_id }),
       });
       writer.write({
@@ -347,6 +348,8 @@ describe("the model of a traffic record", () => {
     call("c1", "SendMessage", 503, "m1");
     call("c2", "SendMessage", 200, "m1");
     call("c3", "SendMessage", 200, "m2");
+    // A process that is the client and the server of a message observes it twice.
+    call("s3", "SendMessage", 200, "m2");
     call("c4", "GetTask", 200);
     call("c5", "GetTask", 503);
     call("c6", "GetTask", 200);

@@ -18,7 +18,13 @@ import { createTestFile } from "./create-test-file.ts";
 import { type ChatSource, type Conversation, openConversation, startConversation } from "./conversation.ts";
 import { TurnView, useTurnAnnouncements } from "./turn-view.tsx";
 
-const NO_PARTS: readonly Part[] = [];
+/** A message that the user edits to send it again. */
+interface Draft {
+  readonly parts: readonly Part[];
+  readonly referenceTaskIds: readonly string[];
+}
+
+const EMPTY_DRAFT: Draft = { parts: [], referenceTaskIds: [] };
 /** Distance from the end of the transcript within which new content scrolls into view, in pixels. */
 const FOLLOW_DISTANCE_PX = 80;
 
@@ -70,13 +76,8 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
   const page = usePageState();
   const routeContext = page.route.value.params["context"];
   const [conversation, setConversation] = useState(() => openConversation(agent.id, source, routeContext));
-  const [draft, setDraft] = useState<{
-    readonly parts: readonly Part[];
-    readonly referenceTaskIds: readonly string[];
-  }>({
-    parts: NO_PARTS,
-    referenceTaskIds: [],
-  });
+  const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
+  const [isForNew, setIsForNew] = useState(false);
   const version = conversation.version.value;
   useEffect(() => page.subscribeToLines((lines) => conversation.observe(lines)), [conversation]);
   // Back, Forward, and a link choose another conversation.
@@ -102,7 +103,7 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
 
   const startNew = (): void => {
     setConversation(startConversation(agent.id, source));
-    setDraft({ parts: NO_PARTS, referenceTaskIds: [] });
+    setDraft(EMPTY_DRAFT);
     page.navigate("chat", [agent.id]);
   };
   const last = conversation.turns.at(-1);
@@ -112,9 +113,16 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
     { keys: ".", label: "Stop the agent", run: () => last?.isActive && conversation.stop(last) },
   ]);
   const send = (parts: readonly Part[]): void => {
-    const taskId = last?.isWaiting ? last.task?.id : undefined;
-    conversation.send(parts, { taskId, referenceTaskIds: draft.referenceTaskIds });
-    setDraft({ parts: NO_PARTS, referenceTaskIds: [] });
+    if (draft !== EMPTY_DRAFT && isForNew) {
+      const fresh = startConversation(agent.id, source);
+      setConversation(fresh);
+      page.navigate("chat", [agent.id]);
+      fresh.send(parts);
+    } else {
+      const taskId = last?.isWaiting ? last.task?.id : undefined;
+      conversation.send(parts, { taskId, referenceTaskIds: draft.referenceTaskIds });
+    }
+    setDraft(EMPTY_DRAFT);
   };
   const edit = (turn: ChatTurn): void =>
     setDraft({
@@ -169,6 +177,21 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
         onEdit={edit}
         onSuggest={send}
       />
+      {draft !== EMPTY_DRAFT && (
+        <p class="again soft">
+          <label>
+            <input
+              type="checkbox"
+              checked={isForNew}
+              onChange={({ currentTarget }) => setIsForNew(currentTarget.checked)}
+            />{" "}
+            In a new conversation
+          </label>{" "}
+          {isForNew
+            ? "The agent sees only this message."
+            : "The agent also sees what it remembers of this conversation: the earlier message and its answer."}
+        </p>
+      )}
       <Composer initialParts={draft.parts} placeholder={findPlaceholder(last, agent)} onSend={send} />
     </div>
   );

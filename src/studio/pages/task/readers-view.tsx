@@ -3,13 +3,14 @@ import type { ReaderPosition, TrafficTask } from "../../../observe/trace/index.t
 import { AgentText } from "../cards/agent-text.tsx";
 import { pluralize } from "../cards/text-format.ts";
 
-const STATE_TONES: Readonly<Record<ReaderPosition["state"], string>> = {
-  open: "busy",
-  completed: "good",
-  cut: "warn",
-  stalled: "warn",
-  canceled: "idle",
-  failed: "bad",
+/** Tones and words of the badges. The words differ from those of task states. */
+const STATE_BADGES: Readonly<Record<ReaderPosition["state"], readonly [tone: string, word: string]>> = {
+  open: ["busy", "reading"],
+  completed: ["idle", "closed"],
+  cut: ["warn", "cut"],
+  stalled: ["warn", "stalled"],
+  canceled: ["idle", "left"],
+  failed: ["bad", "broken"],
 };
 
 /** Who read the events of the task, and how far each reader came. */
@@ -30,8 +31,8 @@ export function ReadersView({
           <li key={reader.call}>
             <AgentText text={formatReader(reader, index)} />
             <span class="soft">{describePosition(reader, last)}</span>
-            <span class="badge" data-tone={STATE_TONES[reader.state]}>
-              {reader.state}
+            <span class="badge" data-tone={STATE_BADGES[reader.state][0]}>
+              {STATE_BADGES[reader.state][1]}
             </span>
           </li>
         ))}
