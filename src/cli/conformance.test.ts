@@ -56,6 +56,13 @@ describe("colloquy conformance", () => {
     expect(code).toBe(0);
   });
 
+  it("has a webhook for an agent of this machine, also without http:// in the URL", async () => {
+    const words = ["--only", "PUSH-DELIV-001", "--binding", "jsonrpc", "--behaviors", "all"];
+    const { out } = await runCliInTestProcess(["conformance", new URL(url).host, ...words]);
+    expect(out).toContain("PUSH-DELIV-001");
+    expect(out).not.toContain("no webhook receiver");
+  });
+
   it("prints JSON, and writes JUnit, SARIF, and a badge", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
     const files = ["--junit", "a.xml", "--sarif", "a.sarif", "--badge", "a.svg"];

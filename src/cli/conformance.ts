@@ -26,6 +26,7 @@ import {
   type JudgedRun,
   type ResilienceOptions,
 } from "../studio/judge/index.ts";
+import { parseAgentUrl } from "../client/index.ts";
 import { isLoopbackHost } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createUsageError, toCliError } from "./cli-error.ts";
@@ -117,7 +118,7 @@ async function runConformance(
       : readExpectedFailures(resolve(cwd, options.expectedFailures)),
   ]);
   // A server elsewhere cannot reach a webhook on this machine.
-  const webhooks = isLoopbackHost(URL.parse(url)?.hostname ?? "") ? await startWebhookReceiver() : undefined;
+  const webhooks = isLoopbackHost(parseAgentUrl(url).hostname) ? await startWebhookReceiver() : undefined;
   let announced = "";
   try {
     const reports = await judgeConformance({

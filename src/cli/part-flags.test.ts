@@ -50,6 +50,15 @@ describe("the parts of a message", () => {
     ).toEqual([{ data: { from: "file" } }, { data: { from: "stdin" } }, { data: { here: 1 } }]);
   });
 
+  it("read data from a file that an editor saved with a byte order mark", async () => {
+    const file = await createFile("order.json", '\uFEFF{"id":1}\r\n');
+    expect(await parseParts(["--data", file])).toEqual([{ data: { id: 1 } }]);
+  });
+
+  it("refuse a URL that is not valid as a wrong command line", async () => {
+    await expect(parseParts(["--file", "http://"])).rejects.toMatchObject({ code: "A2ACLI_ERR_USAGE" });
+  });
+
   it("read the text from stdin for a lone dash", async () => {
     expect(await parseParts(["-"], "piped")).toEqual([{ text: "piped" }]);
   });

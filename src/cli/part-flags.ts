@@ -94,7 +94,8 @@ async function toPart({ kind, value, mediaType }: PartFlag, stdin: NodeJS.Readab
   if (kind === "text") return { text: value, ...about };
   if (kind === "data") return { data: parseJson(await readJsonSource(value, stdin), value), ...about };
   if (/^https?:\/\//i.test(value)) {
-    const url = new URL(value);
+    const url = URL.parse(value);
+    if (!url) throw createSendUsageError(`--file: ${value} is not a valid URL.`);
     return file(url, {
       filename: basename(url.pathname),
       mediaType: mediaType ?? guessMediaType(url.pathname),
@@ -118,7 +119,8 @@ async function readJsonSource(value: string, stdin: NodeJS.ReadableStream): Prom
 
 function parseJson(json: string, from: string): JsonValue {
   try {
-    return JSON.parse(json) as JsonValue;
+    // Some editors, and PowerShell, begin a file with a byte order mark.
+    return JSON.parse(json.replace(/^\uFEFF/, "")) as JsonValue;
   } catch (cause) {
     throw createSendUsageError(
       `--data: ${from === "-" ? "stdin" : from} is not JSON: ${(cause as Error).message}`,

@@ -150,7 +150,8 @@ function readNamedEnvFile(file: string): SettingsLayer {
 
 function readEnvFile(file: string): Record<string, string | undefined> | undefined {
   try {
-    return parseEnv(readFileSync(file, "utf8"));
+    // Some editors begin a file with a byte order mark, which would be part of the first name.
+    return parseEnv(readFileSync(file, "utf8").replace(/^\uFEFF/, ""));
   } catch {
     return undefined;
   }

@@ -84,6 +84,23 @@ describe("the tap", () => {
     expect(text).not.toContain("c=1");
   });
 
+  it("forwards a request without a body as a request without a body", async () => {
+    let received: IncomingMessage["headers"] = {};
+    const tap = await startTap([
+      await startUpstream(({ headers }, response) => {
+        received = headers;
+        response.end("{}");
+      }),
+    ]);
+    const { host } = new URL(tap.url);
+    await exchangeBytes(
+      tap.url,
+      `POST /tasks/1:cancel HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(received).toMatchObject({ "content-length": "0" });
+    expect(received).not.toHaveProperty("transfer-encoding");
+  });
+
   it("takes no more bytes than the other side reads, in both directions", async () => {
     const size = 64 * 2 ** 20;
     const chunk = Buffer.alloc(2 ** 18, "x");

@@ -136,3 +136,28 @@ describe.each(["JSONRPC", "GRPC"] as const)("a replayed stream over %s", (bindin
     await replay.close();
   });
 });
+
+describe("the replay of lists", () => {
+  it("answers with the list of the same parameters, and serves the card with any query", async () => {
+    const tap = await startTestTap([server.url]);
+    const client = await connect(tap.url, { binding: "JSONRPC" });
+    const sent = await Promise.all([client.send("count"), client.send("count")]);
+    const contextIds = sent.map((response) => ("task" in response ? response.task.contextId : ""));
+    for (const contextId of contextIds) await client.tasks.list({ contextId });
+    const isListed = ({ kind, operation }: { kind: string; operation?: string }): boolean =>
+      kind === "request" && operation === "ListTasks";
+    const lines = await waitForLines(tap, (all) => all.filter(isListed).length === 2);
+    await tap.close();
+    const [agent] = collectRecordedAgents(lines.map((line) => ({ type: "traffic", line })));
+    if (!agent) throw new Error("The record contains no agent.");
+    const replay = await startReplay(agent, { speed: "max" });
+    const replayClient = await connect(replay.url, { binding: "JSONRPC" });
+    for (const contextId of contextIds.toReversed()) {
+      const { tasks } = await replayClient.tasks.list({ contextId });
+      expect(tasks.map((task) => task.contextId)).toEqual([contextId]);
+    }
+    const card = await fetch(`${replay.url}/.well-known/agent-card.json?assistant_id=any`);
+    expect(await card.json()).toMatchObject({ name: "Obedient" });
+    await replay.close();
+  });
+});

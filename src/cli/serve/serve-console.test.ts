@@ -1,9 +1,12 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
+import { createTempTestDirectoryWithFiles } from "../cli-test-process.fixture.ts";
 import { createMountedConsole } from "./serve-console.ts";
 
 type ConsoleSetup = Parameters<typeof createMountedConsole>[0];
@@ -73,5 +76,15 @@ describe("the console of a command", () => {
     ["whose operator allows private agents", { allowPrivateAgents: true, isAuthenticated: true }],
   ])("calls agents of this machine, on a console %s", async (_, setup) => {
     expect(await callsPrivateAgent(setup)).toBe(true);
+  });
+});
+
+describe("the secret of the pages' sessions", () => {
+  it("is created again if its file is empty, for example because the disk was full", async () => {
+    const folder = await createTempTestDirectoryWithFiles({ secret: "" });
+    const sessionSecretFile = join(folder, "secret");
+    const setup = { mode: "serve", name: "test", host: "127.0.0.1", publicUrl: undefined } as const;
+    createMountedConsole({ ...setup, isAuthenticated: false, sessionSecretFile }).console.close();
+    expect(await readFile(sessionSecretFile, "utf8")).toHaveLength(43);
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   createConsole,
@@ -110,9 +110,13 @@ export function openConsoleRecord(
     : openTrafficRecord(file, writerOptions).writer;
 }
 
-/** Returns the secret in a file, which only the user can read. Creates the file with a new secret. */
+/**
+ * Returns the secret in a file, which only the user can read. Creates the file with a new secret. An interrupted write
+ * leaves an empty file, whose content everybody could guess.
+ */
 function readOrCreateSecret(file: string): string {
   mkdirSync(dirname(file), { recursive: true });
+  if (statSync(file, { throwIfNoEntry: false })?.size === 0) rmSync(file);
   try {
     writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
   } catch (error) {

@@ -44,6 +44,11 @@ beforeAll(async () => {
 afterAll(() => served.close());
 
 describe("settings", () => {
+  it("are read from a file that an editor saved with a byte order mark", async () => {
+    const overrides = await createHome("", "\uFEFFA2ACLI_TIMEOUT=3s\r\n");
+    expect((await runConfigShow([], overrides))["A2ACLI_TIMEOUT"]).toMatchObject({ value: "3s" });
+  });
+
   it("have the precedence flag, environment, local file, global file, default [CONFIG_002]", async () => {
     const overrides = await createHome(
       "A2ACLI_TIMEOUT=4s\nA2ACLI_HISTORY=4\nA2ACLI_STATE=failed\n",

@@ -74,6 +74,46 @@ describe("a console of a record", () => {
   });
 });
 
+describe("a console of a record of the tap", () => {
+  const base = { v: 1, writer: "w", at: "2026-11-23T08:00:00.000Z", mono_ms: 1 };
+  const openRecord = async (lines: readonly object[]): Promise<void> => {
+    const file = join(folder, "record.jsonl");
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    console = await ConsoleTestServer.start({}, {}, { mode: "file", recordFiles: [file] });
+  };
+
+  it("shows the other agents if the card of one is invalid", async () => {
+    const agents = [
+      { name: "good", supportedInterfaces: [], capabilities: {}, skills: [] },
+      { name: "bad", supportedInterfaces: "none" },
+    ];
+    await openRecord(
+      agents.map((card, at) => ({ ...base, seq: at + 1, kind: "agent", agent: card.name, url: "", card })),
+    );
+    const list = await console.readJson<ConsoleAgentList>("GET agents");
+    expect(list.agents.map(({ name }) => name)).toEqual(["good", "bad"]);
+    expect((await console.request("GET agents/bad/card")).status).toBe(404);
+  });
+
+  it("has pages that contain each task once, also if the tasks have the same time", async () => {
+    const ids = ["task-1", "task-2", "task-3", "task-4", "task-5"];
+    const status = { state: "TASK_STATE_WORKING", timestamp: base.at };
+    await openRecord(
+      ids.map((id, at) => {
+        const event = { task: { id, contextId: "c", status } };
+        return { ...base, seq: at + 1, kind: "event", agent: "far", task_id: id, log_seq: 1, event };
+      }),
+    );
+    const listed: string[] = [];
+    for (let token: string | undefined = ""; token !== undefined && listed.length < 10;) {
+      const page: ConsoleTaskList = await console.readJson(`GET tasks?pageSize=2&pageToken=${token}`);
+      listed.push(...page.tasks.map(({ id }) => id));
+      token = page.nextPageToken;
+    }
+    expect(listed.toSorted()).toEqual(ids);
+  });
+});
+
 describe("push notifications to the console", () => {
   it("become lines of the task", async () => {
     const remote = createServer(

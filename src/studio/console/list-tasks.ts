@@ -1,6 +1,6 @@
 import { getSharedRedactor } from "../../observe/logging/index.ts";
 import { A2AError, isObject, type JsonValue, type Message } from "../../protocol/index.ts";
-import type { ConsoleTaskList, ConsoleTaskQuery } from "../console-api/index.ts";
+import type { ConsoleTaskList, ConsoleTaskQuery, ConsoleTaskSummary } from "../console-api/index.ts";
 import type { PositionedTask, TaskListing } from "./agent-source.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -36,7 +36,7 @@ export async function listTasksOfListings(
         if (position !== undefined) next[listing.id] = position;
         const { problem, ...listed } = await listing.list(filter, position, limit);
         if (problem !== undefined) problems.push({ agent: listing.id, message: problem });
-        return { listing, ...listed };
+        return { listing, ...listed, tasks: [...listed.tasks] };
       } catch (error) {
         problems.push({ agent: listing.id, message: A2AError.from(error).message });
         next[listing.id] = null;
@@ -44,18 +44,22 @@ export async function listTasksOfListings(
       }
     }),
   );
-  const candidates = heads.flatMap(({ listing, tasks }) => tasks.map((task) => ({ listing, task })));
-  const page = candidates.toSorted((a, b) => compareNewestFirst(a.task, b.task)).slice(0, limit);
-  for (const { listing, task } of page) next[listing.id] = task.position;
-  const isLastPage = heads.every(({ listing, tasks, hasMore }) => {
-    const taken = page.filter((one) => one.listing === listing).length;
-    const isDone = !hasMore && taken === tasks.length;
-    if (isDone) next[listing.id] = null;
-    return isDone;
-  });
+  const page: ConsoleTaskSummary[] = [];
+  // The tasks of a list keep their order, because the list continues after the position of the last task.
+  while (page.length < limit) {
+    const [newest] = heads
+      .flatMap(({ listing, tasks }) => (tasks[0] ? [{ id: listing.id, tasks, task: tasks[0] }] : []))
+      .toSorted((a, b) => compareNewestFirst(a.task, b.task));
+    if (!newest) break;
+    page.push(newest.task.summary);
+    next[newest.id] = newest.task.position;
+    newest.tasks.shift();
+  }
+  const finished = heads.filter(({ tasks, hasMore }) => !hasMore && tasks.length === 0);
+  for (const { listing } of finished) next[listing.id] = null;
   return {
-    tasks: page.map(({ task }) => task.summary),
-    ...(isLastPage ? {} : { nextPageToken: encodePageToken(next) }),
+    tasks: page,
+    ...(finished.length === heads.length ? {} : { nextPageToken: encodePageToken(next) }),
     isTextSearchable: wanted.some(({ searchesText }) => searchesText),
     problems,
   };

@@ -1,9 +1,11 @@
 import {
   A2AError,
+  type AgentCard,
   deriveAgentId,
   fold,
   isEventRefusal,
   isObject,
+  type JsonObject,
   type StreamResponse,
   type Task,
 } from "../../protocol/index.ts";
@@ -84,7 +86,7 @@ function createRecordedAgent(
 ): { source: AgentSource; listing: TaskListing } {
   const { name, url = "", card: json } = agent;
   const id = deriveAgentId(name);
-  const card = json && v1.decodeCard(json);
+  const card = json && findReadableCard(json);
   const description: ConsoleAgent = {
     ...(card ? describeCard(card, undefined, false) : describeUnknownCard(url)),
     id,
@@ -111,7 +113,7 @@ function createRecordedAgent(
     reportCard: async () => {
       if (card)
         return await createCardReport({ card, json, cardUrl: url }, readModel(), { verifyWithTrustedKeys });
-      throw new A2AError("NOT_FOUND", `The record does not contain the card of ${name}.`);
+      throw new A2AError("NOT_FOUND", `The record contains no card of ${name} that can be read.`);
     },
     readTask: async (taskId) => {
       const task = foldRecordedTask(taskId, journal);
@@ -130,6 +132,15 @@ function createRecordedAgent(
     registerWebhook: refuse,
   };
   return { source, listing: createObservedTaskListing(id, readModel, (task) => task.agent === name) };
+}
+
+/** Returns the card, or `undefined` if it is invalid: a tap records cards as they were served. */
+function findReadableCard(json: JsonObject): AgentCard | undefined {
+  try {
+    return v1.decodeCard(json);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Folds the recorded events of a task. Events of the log take precedence over the frames of one stream. */

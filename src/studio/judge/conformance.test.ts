@@ -54,6 +54,35 @@ const listIds = (reports: readonly BindingReport[]): string[] =>
     ({ result, report }) => `${result.test.id} ${report.binding} ${result.test.level}: ${result.reason}`,
   );
 
+describe("an agent whose card has its own URL", () => {
+  it.each(["/.well-known/agent-card.json?assistant_id=second", "/cards/second.json"])(
+    "is judged by the card at %s",
+    async (path) => {
+      const host = createHttpServer(({ url, headers }, response) => {
+        const name = url === path ? "second" : "first";
+        const agentInterface = {
+          url: `http://${headers.host}/`,
+          protocolBinding: "JSONRPC",
+          protocolVersion: "1.0",
+        };
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify({ name, supportedInterfaces: [agentInterface] }));
+      });
+      await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
+      const { port } = host.address() as AddressInfo;
+      const [report] = await judgeConformance({
+        url: `http://127.0.0.1:${port}${path}`,
+        corpus,
+        message: "Hello",
+        only: ["ANY-CARD-MEDIA"],
+      });
+      host.close();
+      host.closeAllConnections();
+      expect(report?.results[0]?.exchanges?.join("")).toContain('"second"');
+    },
+  );
+});
+
 describe("colloquy on product defaults", () => {
   it("fails no test on any binding", async () => {
     const reports = await judge(servers[0]?.url ?? "");

@@ -3,7 +3,7 @@ import { A2AError, stripTrailingCharacters, type AgentCard } from "../../protoco
 
 /** An agent to judge. */
 export interface FoundAgent {
-  /** URL below which the agent card is. */
+  /** URL below which the agent card is, or the URL of a card with another path or with a query. */
   readonly baseUrl: string;
   /** Interfaces of the card. Without a card that clients can read, there are none. */
   readonly interfaces: AgentCard["supportedInterfaces"];
@@ -24,5 +24,5 @@ export async function findAgent(url: string, token: string | undefined): Promise
 }
 
 function toBaseUrl(cardUrl: string): string {
-  return stripTrailingCharacters(cardUrl.split("/.well-known/", 1)[0] ?? cardUrl, "/");
+  return stripTrailingCharacters(cardUrl.replace(/\/\.well-known\/agent(-card)?\.json$/, ""), "/");
 }

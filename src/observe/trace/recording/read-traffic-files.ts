@@ -48,7 +48,8 @@ export async function* readTrafficFile(
           yield { type: "unreadable", reason, remedy: "Delete the line.", file, lineNumber, length };
           continue;
         }
-        const complete = texts.decode(text);
+        // Editors and PowerShell add a byte order mark and carriage returns.
+        const complete = texts.decode(text.trim());
         if (complete !== undefined && complete !== "") {
           const decoded = decodeTrafficLine(complete);
           const position = { file, lineNumber, length };

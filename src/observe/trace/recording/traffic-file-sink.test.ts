@@ -114,6 +114,12 @@ describe("a record in a file", () => {
     expect(listKinds(await readAll(file))).toEqual(["other", "unreadable", "other"]);
   });
 
+  it("reads a file that an editor saved with a byte order mark and Windows line ends", async () => {
+    const lines = ["first", "second"].map((name) => JSON.stringify({ v: 1, kind: name }));
+    writeFileSync(file, `\uFEFF${lines.join("\r\n")}\r\n\r\n`);
+    expect(listKinds(await readAll(file))).toEqual(["other", "other"]);
+  });
+
   it("rejects if the file does not exist", async () => {
     await expect(readAll(join(file, "..", "missing.jsonl"))).rejects.toThrow("ENOENT");
   });

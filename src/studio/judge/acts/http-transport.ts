@@ -28,11 +28,17 @@ interface HttpMessage {
   readonly onChunk?: CallOptions["onChunk"];
 }
 
+/** Returns the URL of the card of an agent. `baseUrl` can already be the URL of the card. */
+export function getCardUrl(baseUrl: string): string {
+  const isCard = new URL(baseUrl).pathname.endsWith(".json");
+  return isCard ? baseUrl : `${trimSlash(baseUrl)}${CARD_PATH}`;
+}
+
 /** Fetches the public agent card, which is an HTTP request on every binding. */
 export async function fetchAgentCard(baseUrl: string, { headers, signal }: CallOptions): Promise<Reply> {
   const response = await sendHttp({
     method: "GET",
-    url: `${trimSlash(baseUrl)}${CARD_PATH}`,
+    url: getCardUrl(baseUrl),
     headers,
     signal,
   });

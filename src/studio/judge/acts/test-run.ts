@@ -1,7 +1,7 @@
 import type { Mismatch } from "./assertions.ts";
 import type { Binding, JsonMap } from "./corpus.ts";
 import type { Scope } from "./expressions.ts";
-import { fetchAgentCard } from "./http-transport.ts";
+import { fetchAgentCard, getCardUrl } from "./http-transport.ts";
 import {
   createRequestHeaders,
   StreamedError,
@@ -10,7 +10,7 @@ import {
   type Transport,
 } from "./transport.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
-import { CARD_PATH, OPERATIONS, type ObservedError } from "./wire-tables.ts";
+import { OPERATIONS, type ObservedError } from "./wire-tables.ts";
 
 /** Time limit in milliseconds for a request, and for a stream without `timeout_ms`. */
 const TIME_LIMIT_MS = 30_000;
@@ -89,7 +89,7 @@ export async function callOperation(
   if (operation === "get_agent_card")
     return await recordExchange(
       run,
-      `GET ${baseUrl}${CARD_PATH}`,
+      `GET ${getCardUrl(baseUrl)}`,
       withTimeLimit(signal, fetchAgentCard(baseUrl, { headers, signal })),
     );
   if (!transport) throw new NotVerified("The agent card has no interface for the binding.");

@@ -1,8 +1,7 @@
 import { readAllPaths, readPath } from "../acts/expressions.ts";
-import { sendHttp } from "../acts/http-transport.ts";
+import { getCardUrl, sendHttp } from "../acts/http-transport.ts";
 import { checkShape } from "../acts/shapes.ts";
 import { fail, NotVerified, raise } from "../acts/test-run.ts";
-import { CARD_PATH } from "../acts/wire-tables.ts";
 import { defineRules, type Rule } from "./rule.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
@@ -33,7 +32,7 @@ export const CARD_RULES: readonly Rule[] = [
       if (etag === undefined) throw new NotVerified("The card has no ETag.");
       const { status } = await sendHttp({
         method: "GET",
-        url: `${run.context.baseUrl}${CARD_PATH}`,
+        url: getCardUrl(run.context.baseUrl),
         // Without the last member, `fetch` sends `no-cache`, which asks the server for the complete card.
         headers: {
           "if-none-match": etag,

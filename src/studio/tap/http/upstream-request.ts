@@ -21,6 +21,9 @@ const IDLE_CONNECTION_MS = 1_000;
 /** Methods without side effects, which may be repeated (RFC 9110 §9.2.2). */
 const REPEATABLE_METHODS: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"]);
 
+/** Methods for which a request without a body should state the length 0 (RFC 9110 §8.6). */
+const BODY_METHODS: ReadonlySet<string | undefined> = new Set(["PATCH", "POST", "PUT"]);
+
 /** A request to the agent, and its response. */
 export interface UpstreamRequest {
   readonly outgoing: ClientRequest;
@@ -134,13 +137,15 @@ export class UpstreamConnections {
   #selectHeaders({
     method,
     rawHeaders,
-    headers: { host, "transfer-encoding": encoding },
+    headers: { host, "transfer-encoding": encoding, "content-length": length },
   }: IncomingMessage): string[] {
     // Compressed bodies could not be recorded, and the tap changes cards even if the agent has not changed them.
     const removed = ["host", "accept-encoding", "expect"];
     if (method === "GET") removed.push("if-none-match", "if-modified-since");
     const headers = selectForwardedHeaders(rawHeaders, removed);
     if (encoding !== undefined) headers.push("Transfer-Encoding", "chunked");
+    // Node.js would declare a chunked body, which some servers refuse without a content type.
+    else if (length === undefined && BODY_METHODS.has(method)) headers.push("Content-Length", "0");
     headers.push("Host", this.#url.host, "Accept-Encoding", "identity", "Via", `1.1 ${this.#pseudonym}`);
     return replaceOriginInHeader(headers, "origin", `http://${host}`, this.#url.origin);
   }

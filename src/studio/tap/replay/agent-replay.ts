@@ -187,7 +187,10 @@ function getContextId({ message }: JsonObject): JsonValue | undefined {
   return isObject(message) ? message["contextId"] : undefined;
 }
 
-/** Returns the exchanges about the same task. Subscriptions after the same event take precedence. */
+/**
+ * Returns the exchanges about the same task. Subscriptions after the same event, and lists with the same parameters, take
+ * precedence.
+ */
 function findSameRequests(
   exchanges: readonly RecordedExchange[],
   params: JsonObject,
@@ -196,6 +199,9 @@ function findSameRequests(
   const same = exchanges.filter(
     ({ params: recorded }) => recorded["id"] === params["id"] && recorded["taskId"] === params["taskId"],
   );
-  const sameAfter = same.filter(({ request }) => request.after === after);
-  return sameAfter.length > 0 ? sameAfter : same;
+  const isAboutTask = (params["id"] ?? params["taskId"]) !== undefined;
+  const closest = same.filter(({ request, params: recorded }) =>
+    isAboutTask ? request.after === after : isSameJson(recorded, params),
+  );
+  return closest.length > 0 ? closest : same;
 }

@@ -50,7 +50,7 @@ export class HttpReplay {
     if (!isLoopbackHost(URL.parse(`http://${headers.host}`)?.hostname ?? ""))
       return sendProblem(response, 403, "The replay accepts only loopback hosts.");
     const addresses = this.#resolveAddresses(headers.host ?? "");
-    if (method === "GET" && /\/\.well-known\/agent(-card)?\.json$/.test(url))
+    if (method === "GET" && /\/\.well-known\/agent(-card)?\.json(\?|$)/.test(url))
       return this.#sendCard(addresses, response);
     const body = await readBody(request);
     let decoded: DecodedRequest | undefined;
