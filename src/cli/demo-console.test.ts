@@ -99,7 +99,7 @@ describe.skipIf(!canTest)("a newcomer in the console of the demo, with the keybo
     await pressTabUntil(chat, "a Flow");
     await chat.keyboard.press("Enter");
     await expect.poll(() => chat.locator(".flow-head").innerText()).toMatch(/tasks\s*[34567]/);
-    await chat.keyboard.press("2");
+    await chat.keyboard.press("3");
     await chat.locator("#picture .message").filter({ hasText: "solver" }).waitFor();
     await chat.keyboard.press("1");
     await chat.locator(".sequence .message").first().waitFor();
