@@ -70,11 +70,13 @@ describe("the rows of a timeline", () => {
       ["server", 10, { kind: "turn", phase: "begin", ...IDS }],
       ["server", 30, { kind: "event", log_seq: 1, event: {}, ...IDS }],
       ["server", 50, model],
+      ["server", 60, { ...response, call: "c3", duration_ms: 45 }],
     ]);
     expect(rows.map(([kind, startMs]) => [kind, startMs])).toEqual([
       ["turn", 10],
       ["model", 20],
       ["event", 30],
+      ["response", 60],
     ]);
   });
 });

@@ -133,7 +133,8 @@ export function foldTimeline(
 export function toTimelineRow(entries: readonly TimelineEntry[]): TimelineRow {
   const [entry, last] = [entries[0] as TimelineEntry, entries.at(-1) as TimelineEntry];
   const { line, timeMs } = entry;
-  const isCall = line.kind === "model" || line.kind === "tool" || line.kind === "response";
+  // A response has a row of its own beside that of its request, which shows the duration.
+  const isCall = line.kind === "model" || line.kind === "tool";
   return {
     entry,
     last,
