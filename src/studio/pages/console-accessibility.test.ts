@@ -160,7 +160,8 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     await keyboard.press("Escape");
     await keyboard.press("g");
     await keyboard.press("t");
-    await page.locator("[data-testid=task-row]").first().waitFor();
+    // The rows of the earlier list remain until the new list is loaded.
+    await page.locator(".list-summary", { hasText: /^\d+ task/ }).waitFor();
     await keyboard.press("j");
     await keyboard.press("y");
     await page.getByText("Copied the task id").first().waitFor();
