@@ -44,9 +44,7 @@ function toAgentAnswer(response: SendMessageResponse): AgentAnswer {
   const { state, message } = task.status;
   if (state === "TASK_STATE_FAILED" || state === "TASK_STATE_CANCELED" || state === "TASK_STATE_REJECTED")
     throw new TaskNotCompletedError(task);
-  const answerTexts = (task.artifacts ?? []).map((artifact) => getText(listAnswerParts(artifact)));
-  const statusText = getText(message?.parts ?? []);
-  const isStatusPartOfAnswer = isInterrupted(state) || answerTexts.length === 0;
-  const texts = isStatusPartOfAnswer ? [...answerTexts, statusText] : answerTexts;
+  const texts = (task.artifacts ?? []).map((artifact) => getText(listAnswerParts(artifact)));
+  if (message && (isInterrupted(state) || texts.length === 0)) texts.push(getText(message.parts));
   return { text: texts.filter((text) => text !== "").join("\n"), task };
 }

@@ -72,7 +72,7 @@ export function isThought(metadata: JsonObject | undefined): boolean {
 
 /** Returns the parts of an artifact or a message without the reasoning of a model. */
 export function listAnswerParts({ parts, metadata }: Pick<Message, "parts" | "metadata">): Part[] {
-  return isThought(metadata) ? [] : parts.filter((part) => !isThought(part.metadata));
+  return parts.filter((part) => !isThought(metadata) && !isThought(part.metadata));
 }
 
 /** Creates a text part. */

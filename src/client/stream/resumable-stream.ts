@@ -73,9 +73,8 @@ export async function* openResumableStream(
       if (hasReceivedEvent && isTimeoutError(error)) backoff.reset();
     }
     const isRefused = failure.reason === "RESOURCE_EXHAUSTED" || failure.retryAfter !== undefined;
-    const mayTryAgain =
-      cursor.taskId !== undefined || isRefused || ("send" in request && request.isRepeatable);
-    if (!mayTryAgain || !(await backoff.waitForRetry(failure, call.signal, call.onReconnect)))
+    const mayRepeat = isRefused || cursor.taskId !== undefined || ("send" in request && request.isRepeatable);
+    if (!mayRepeat || !(await backoff.waitForRetry(failure, call.signal, call.onReconnect)))
       throw createConnectionLostError(request, cursor, failure, backoff.failures);
     if (cursor.taskId === undefined) cursor.markMessageResent();
   }
@@ -112,8 +111,8 @@ function createConnectionLostError(
     taskId === undefined
       ? ["The stream", `The message may have arrived. Send it again with the messageId ${messageId}`]
       : [`The stream of task ${taskId}`, "The task may still be running. Subscribe to it again, or get it"];
-  const failedAttempts = attempts === 0 ? "" : `, and ${attempts} attempts to resume it failed`;
-  const message = `${subject} lost its connection${failedAttempts} (${failure.message}). ${advice}.`;
+  const retries = attempts > 0 ? `, and ${attempts} attempts to resume it failed` : "";
+  const message = `${subject} lost its connection${retries} (${failure.message}). ${advice}.`;
   return new A2AError("UNAVAILABLE", message, { metadata, cause: failure });
 }
 
