@@ -1,7 +1,6 @@
 import { loadLanguageModel } from "../../agents/adk/models/index.ts";
 import { generateFlowDiagram, getGsm8kSlice } from "../../cards/index.ts";
 import type { Agent } from "../../engine/index.ts";
-import { A2AError } from "../../protocol/index.ts";
 import {
   createAiSdkModel,
   createControllerAgent,
@@ -38,11 +37,9 @@ function createSampleModel(sampleProblem: string): RoleModel {
     ...oracle,
     complete: (request) =>
       oracle.complete(request).catch((error: unknown) => {
-        if (!(error instanceof A2AError) || error.reason !== "INVALID_PARAMS") throw error;
-        throw new A2AError(
-          "INVALID_PARAMS",
-          `Without a language model, the demo solves only its sample problems. Set GEMINI_API_KEY, OPENAI_API_KEY, or ANTHROPIC_API_KEY, pass --model (ollama:qwen3 needs no key), or send a sample: ${sampleProblem}`,
-        );
+        if (error instanceof Error && error.message.startsWith("The oracle has no sample"))
+          error.message = `Without a language model, the demo solves only its sample problems. Set GEMINI_API_KEY, OPENAI_API_KEY, or ANTHROPIC_API_KEY, pass --model (ollama:qwen3 needs no key), or send a sample: ${sampleProblem}`;
+        throw error;
       }),
   };
 }

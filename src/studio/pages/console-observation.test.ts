@@ -279,7 +279,7 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await page.locator("[data-testid=turn][data-status=ended]").waitFor();
     await page.getByRole("link", { name: "Timeline" }).click();
     const readers = page.getByRole("region", { name: "Readers" }).getByRole("listitem");
-    await readers.filter({ hasText: "completed" }).first().waitFor();
+    await readers.filter({ hasText: "closed" }).first().waitFor();
     expect(await readers.count()).toBe(1);
     await page.close();
     await test.close();
@@ -330,6 +330,14 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     const question = page.getByRole("row", { name: /^question/ });
     await expect.poll(() => question.locator("td").allInnerTexts()).toContain("tides");
     expect((await question.innerText()).match(/tides/g)).toHaveLength(2);
+    const chosen = (): Promise<string[]> =>
+      page
+        .locator(".compare-pickers select")
+        .evaluateAll((selects) => selects.map((select) => (select as HTMLSelectElement).value));
+    const earlierFirst = await chosen();
+    await page.evaluate(`location.hash = "#/compare?a=${earlierFirst[1]}&agent=asked"`);
+    await expect.poll(() => page.url()).toContain("agent=asked");
+    await expect.poll(chosen).toEqual(earlierFirst);
     await page.close();
     await test.close();
   });
@@ -660,8 +668,13 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     await expect.poll(() => time.innerText()).toMatch(/^1\.\d\d s: \d+ % own work/);
     const thinkerTime = await openTask("thinker", await ask("thinker"));
     await expect.poll(() => thinkerTime.innerText()).toMatch(/ms: \d+ % model big/);
-    const tutorTime = await openTask("tutor", await ask("tutor"));
+    const tutored = await ask("tutor");
+    const tutorTime = await openTask("tutor", tutored);
     await expect.poll(() => tutorTime.innerText()).toMatch(/s: \d+ % waiting for planner → slow/);
+
+    await page.evaluate(`location.hash = "#/compare?a=${tutored.id}&agent=tutor"`);
+    const called = page.getByRole("row", { name: /^called agents/ });
+    await expect.poll(() => called.innerText()).toContain("planner, slow");
 
     const question = await ask("clerk");
     const clerkTime = await openTask("clerk", question);
@@ -694,7 +707,9 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
           prompt: {
             tools: [
               { name: "look_up", description: "Finds the <i>weather</i>", parameters: { type: "object" } },
+              { name: "stop", description: "Ends" },
             ],
+            maxTokens: 512,
             instruction: "Answer in one <b>word</b>.",
             contents: [
               { role: "user", parts: [{ text }] },
@@ -728,13 +743,16 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     const tools = call.locator(".model-tools > li");
     expect(await tools.allInnerTexts()).toEqual([
       expect.stringMatching(/^look_up Finds the <i>weather<\/i>\s+Schema$/),
+      "stop Ends (The record does not contain the schema.)",
     ]);
-    await tools.getByText("Schema").click();
+    expect(await call.innerText()).toMatch(/Settings[^]*maxTokens[^]*512[^]*Reply/);
+    await tools.getByText("Schema", { exact: true }).click();
     await tools.getByText("object").waitFor();
     await page.locator("[data-testid=timeline] [data-kind=model]").nth(1).click();
     await call.getByRole("button", { name: "950 more" }).click();
     expect(await messages.count()).toBe(100);
     await call.getByText("The record does not contain the reply.").waitFor();
+    await call.getByText("The record does not contain the settings of the call").waitFor();
     await page.locator("[data-testid=timeline] [data-kind=model]").nth(0).click();
     await page.getByText("The line as JSON").click();
     await page.locator(".inspector .json-tree").last().waitFor();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../cards/html/browser.fixture.ts";
+import { agent } from "../../agents/adapters/index.ts";
 import { connect } from "../../client/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { findAccessibilityViolations } from "./accessibility.fixture.ts";
@@ -121,14 +122,22 @@ describe.skipIf(!hasChromium)("the page of a console forgets nothing: it", () =>
   });
 
   it("lists the conversations with all agents, and opens one of another agent", async () => {
-    test = await ConsolePageTest.serve({ baker: bakerAgent, reporter: reportAgent });
+    let url = "";
+    const planner = agent({ name: "planner", description: "Plans" }, async function* () {
+      yield (await (await connect(`${url}/a2a/reporter`)).ask("A question of the planner")).text;
+    });
+    test = await ConsolePageTest.serve({ baker: bakerAgent, reporter: reportAgent, planner });
+    ({ url } = test);
     const { page } = await test.open(browser, "#/chat/baker");
+    await (await connect(`${url}/a2a/planner`)).ask("A plan");
     await send(page, "A cake");
     await page.getByLabel("Size").waitFor();
     await page.evaluate(`location.hash = "#/chat/reporter"`);
     await page.getByRole("heading", { name: "reporter" }).waitFor();
     await page.getByText("Conversations", { exact: true }).click();
     const rows = page.getByRole("list", { name: "Conversations" }).getByRole("link");
+    await rows.filter({ hasText: "A plan" }).waitFor();
+    expect(await rows.filter({ hasText: "A question of the planner" }).count()).toBe(0);
     await rows.filter({ hasText: "baker" }).click();
     await page.getByTestId("turn").filter({ hasText: "A cake" }).getByLabel("Size").waitFor();
     expect(await page.getByRole("combobox", { name: "Agent" }).inputValue()).toBe("baker");

@@ -6,7 +6,7 @@ import type { TrafficTask } from "../model/traffic-task.ts";
 import type { TokenUsage } from "../prices/token-usage.ts";
 import { countMarks } from "./count-marks.ts";
 import { reconstructTask } from "./reconstruct-task.ts";
-import { computeTotalUsage, listChildTasks, listTaskFamily } from "./render-record-text.ts";
+import { computeTotalUsage, listTaskFamily } from "./render-record-text.ts";
 
 /** The facts about a task that a comparison shows. */
 export interface TaskSummary {
@@ -22,7 +22,7 @@ export interface TaskSummary {
   readonly marks: Readonly<Record<string, number>>;
   /** Usage of the task and of all tasks that its agent started. */
   readonly usage: TokenUsage;
-  /** Names of the agents that the agent called, in the order of the calls. */
+  /** Names of the agents that worked on tasks which this task started, directly or through other tasks. */
   readonly calledAgents: readonly string[];
   readonly toolCalls: readonly string[];
   /** Text of each artifact by artifact id. Parts that are no text are JSON. */
@@ -49,7 +49,9 @@ export function summarizeTask(model: TrafficModel, task: TrafficTask): TaskSumma
     events: task.loggedNumbers.highest || undefined,
     marks: countMarks(model, task),
     usage: computeTotalUsage(model, task),
-    calledAgents: listChildTasks(model, task.key).map(({ agent = "agent" }) => agent),
+    calledAgents: listTaskFamily(model, task)
+      .filter((one) => one !== task)
+      .map(({ agent = "agent" }) => agent),
     toolCalls: task.toolCalls.map(({ line }) => line.tool),
     artifacts: Object.fromEntries(artifacts.map(({ artifactId, parts }) => [artifactId, formatParts(parts)])),
   };

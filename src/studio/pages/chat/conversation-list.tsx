@@ -14,7 +14,7 @@ interface ConversationListProps {
   readonly currentContextId: string | undefined;
 }
 
-/** The earlier conversations with all agents, newest first, each with its first message. */
+/** The earlier conversations with all agents, newest first, each with its first message and the age of its last task. */
 export function ConversationList({ currentContextId }: ConversationListProps): VNode {
   const { source, agents, findAgent } = usePageState();
   const hasSeveralAgents = agents.value.length > 1;
@@ -23,10 +23,18 @@ export function ConversationList({ currentContextId }: ConversationListProps): V
   const load = async (): Promise<void> => {
     try {
       const { tasks } = await source.listTasks({ pageSize: LISTED_TASKS });
-      const talks = tasks.filter(({ agent }) => findAgent(agent)?.isRecorded === false);
+      // Agents have conversations with each other, too.
+      const talks = tasks.filter(
+        ({ agent, parent }) => findAgent(agent)?.isRecorded === false && parent === undefined,
+      );
       const byContext = Map.groupBy(talks, ({ agent, contextId }) => JSON.stringify([agent, contextId]));
       // Tasks are sorted by time, newest first, so that the last one of a context began the conversation.
-      setConversations([...byContext.values()].flatMap((group) => group.at(-1) ?? []));
+      setConversations(
+        [...byContext.values()].flatMap((group) => {
+          const [last, began] = [group[0], group.at(-1)];
+          return last && began ? { ...began, updatedAt: last.updatedAt } : [];
+        }),
+      );
     } catch (error) {
       setProblem(formatError(error));
     }

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
 import { AgentText } from "../cards/agent-text.tsx";
-import { formatCount, formatDuration } from "../cards/text-format.ts";
+import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import { analyzeFlow } from "../flow/analyze-flow.ts";
 import { FigureTable } from "../flow/figure-table.tsx";
 import { TaskPicker } from "../flow/task-picker.tsx";
@@ -40,11 +40,14 @@ export function CompareScreen(): VNode {
   const { roots } = useMemo(() => analyzeFlow(model, undefined), [model, feed.snapshot.value]);
   const pair = useMemo(() => findComparableTasks(roots), [roots]);
   const chosen = findChosenTask(model, params["a"]);
-  const first = chosen ?? pair[0];
-  const second =
-    findChosenTask(model, params["b"]) ??
-    (chosen ? findOtherRun(chosen, roots) : pair[1]) ??
-    roots.find((task) => task !== first);
+  const other = findChosenTask(model, params["b"]);
+  const proposed = chosen
+    ? (findOtherRun(chosen, roots) ?? roots.find((task) => task !== chosen))
+    : (pair[1] ?? roots.find((task) => task !== pair[0]));
+  // A link from a task names only this task, and the earlier run comes first.
+  const isLater =
+    other === undefined && chosen !== undefined && proposed && chosen.startMs > proposed.startMs;
+  const [first, second] = isLater ? [proposed, chosen] : [chosen ?? pair[0], other ?? proposed];
   return (
     <div class="compare-screen">
       <h1>Compare</h1>
@@ -53,21 +56,21 @@ export function CompareScreen(): VNode {
           label="First"
           roots={roots}
           task={first}
-          onPick={(task) => state.replaceParams({ a: task?.id })}
+          onPick={(task) => state.replaceParams({ a: task?.id, b: second?.id })}
         />
         <TaskPicker
           label="Second"
           roots={roots}
           task={second}
-          onPick={(task) => state.replaceParams({ b: task?.id })}
+          onPick={(task) => state.replaceParams({ a: first?.id, b: task?.id })}
         />
       </div>
       {first && second && first !== second ? (
         <Comparison model={model} first={first} second={second} />
       ) : (
         <Notice tone="idle" title="Two tasks are needed">
-          The page has seen {formatCount(roots.length)} tasks. Send a message twice, or open records of two
-          runs with colloquy trace html.
+          The page has seen {pluralize(roots.length, "task")} that no other task started. Send a message
+          twice, or open records of two runs with colloquy trace html.
         </Notice>
       )}
     </div>

@@ -65,7 +65,7 @@ export function EntryInspector(props: EntryInspectorProps): VNode {
       <dl class="facts">
         <dt>Time</dt>
         <dd>{hasKnownTime(line) ? formatClock(timeMs) : "not observed"}</dd>
-        <dt>Writer</dt>
+        <dt>Written by process</dt>
         <dd>
           <AgentText text={`${line.writer}, line ${line.seq}`} />
         </dd>

@@ -9,6 +9,7 @@ import { PartBoundary } from "../parts/part-boundary.tsx";
 import { PlainText } from "../parts/plain-text.tsx";
 import { explainMissingPrice } from "../parts/token-count.tsx";
 import {
+  getModelSettings,
   listModelMessages,
   listOfferedTools,
   type ModelMessage,
@@ -20,6 +21,7 @@ import {
 export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {
   const prompt = useMemo(() => listModelMessages(line.prompt, "user"), [line.prompt]);
   const tools = useMemo(() => listOfferedTools(line.prompt), [line.prompt]);
+  const settings = useMemo(() => getModelSettings(line.prompt), [line.prompt]);
   const reply = useMemo(() => listModelMessages(line.reply, "assistant"), [line.reply]);
   const usage = addModelLineUsage(NO_USAGE, line);
   const facts = [
@@ -60,6 +62,18 @@ export function ModelCallView({ line }: { readonly line: ModelLine }): VNode {
           {tools.length > MAX_TOOLS && <p class="hint">{formatCount(tools.length - MAX_TOOLS)} more tools</p>}
         </>
       )}
+      {line.prompt !== undefined && (
+        <>
+          <h3>Settings</h3>
+          {Object.keys(settings).length > 0 ? (
+            <JsonTree value={settings} />
+          ) : (
+            <p class="soft">
+              The record does not contain the settings of the call, such as the schema of the reply.
+            </p>
+          )}
+        </>
+      )}
       <h3>Reply</h3>
       {reply.length === 0 && <MissingContent name="reply" isRecorded={line.reply !== undefined} />}
       <Messages messages={reply} />
@@ -77,11 +91,13 @@ function ToolItem({ tool: { name, description, details } }: { readonly tool: Off
         <AgentText text={name} />
       </code>{" "}
       <AgentText text={description} />
-      {Object.keys(details).length > 0 && (
+      {Object.keys(details).length > 0 ? (
         <details>
           <summary>Schema</summary>
           <JsonTree value={details} />
         </details>
+      ) : (
+        <span class="soft"> (The record does not contain the schema.)</span>
       )}
     </li>
   );

@@ -106,6 +106,15 @@ export interface OfferedTool {
   readonly details: JsonObject;
 }
 
+/** Returns what a prompt states beside its messages and tools, such as the schema of the reply and the largest number of tokens. */
+export function getModelSettings(prompt: JsonValue | undefined): JsonObject {
+  if (!isObject(prompt) || isMessage(prompt)) return {};
+  const known = new Set(["tools", ...LIST_NAMES, ...INSTRUCTION_NAMES]);
+  const settings = Object.entries(prompt).filter(([name]) => !known.has(name));
+  // Without a list of messages, the page shows the prompt as it is.
+  return settings.length === Object.keys(prompt).length ? {} : Object.fromEntries(settings);
+}
+
 /** Lists the tools in a prompt: of ADK and Gemini, the AI SDK, OpenAI, or Anthropic. */
 export function listOfferedTools(prompt: JsonValue | undefined): OfferedTool[] {
   const tools = isObject(prompt) ? prompt["tools"] : undefined;
