@@ -25,7 +25,7 @@ import { foldRecordedTask } from "./recorded-agents.ts";
 import { createObservedTaskListing } from "./observed-tasks.ts";
 import { withCuttableStreams } from "./stream-operation.ts";
 import type { Workspace } from "./workspace.ts";
-import { compareNewestFirst, formatPreview } from "./list-tasks.ts";
+import { formatPreview } from "./list-tasks.ts";
 
 /** Rules for the URL of a remote agent, and for its card. */
 export interface RemoteUrlRules {
@@ -205,15 +205,21 @@ function createRemoteTaskListing(
         });
         if (page.hasMore) return { tasks: listed, hasMore: true };
         const forgotten = await observed.list(filter, start.observed, limit);
+        const waiting = [...forgotten.tasks];
+        // The tasks of the agent keep their order, because its list continues after the position of the last task.
+        const merged = listed.flatMap((task) => {
+          const isOlder = ({ summary }: PositionedTask): boolean =>
+            summary.updatedAt <= task.summary.updatedAt;
+          const older = waiting.findIndex(isOlder);
+          return [...waiting.splice(0, older < 0 ? waiting.length : older), task];
+        });
         let last = start;
-        const tasks = [...listed, ...forgotten.tasks]
-          .toSorted(compareNewestFirst)
-          .map((task): PositionedTask => {
-            last = Array.isArray(task.position)
-              ? { ...last, observed: task.position }
-              : { ...last, ...decodePosition(task.position) };
-            return { ...task, position: { ...last } };
-          });
+        const tasks = [...merged, ...waiting].map((task): PositionedTask => {
+          last = Array.isArray(task.position)
+            ? { ...last, observed: task.position }
+            : { ...last, ...decodePosition(task.position) };
+          return { ...task, position: { ...last } };
+        });
         return { tasks, hasMore: forgotten.hasMore };
       } catch (error) {
         listedIds = undefined;
