@@ -108,20 +108,23 @@ export function parseDays(value: string): number {
   throw new InvalidArgumentError("Pass a number of days, such as 30.");
 }
 
+/** Longest delay of a timer in Node.js. A longer timer would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /**
  * Parses a duration such as `500ms`, `30s`, `5m`, or `1h`, or a plain number of seconds. Returns
- * milliseconds.
+ * milliseconds, at most the longest delay of a timer, about 24 days.
  */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
   if (!match) throw new InvalidArgumentError("Use a duration such as 500ms, 30s, 5m, or 1h.");
   const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-  return Number(match[1]) * (units[match[2] ?? "s"] as number);
+  return Math.min(Number(match[1]) * (units[match[2] ?? "s"] as number), MAX_TIMER_MS);
 }
 
 export function parsePort(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 0 || number > 65_535) {
+  if (!/^\d+$/.test(text) || number > 65_535) {
     throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
   }
   return number;

@@ -100,7 +100,18 @@ describe("colloquy conformance", () => {
   it("runs the restart command, and reports its failure", async () => {
     const words = ["conformance", url, "--resilience", "--yes", "--only", "RES-RESTART"];
     const { out } = await runCliInTestProcess([...words, "--restart-command", "echo broken >&2; exit 3"]);
-    expect(out).toContain("not verified RES-RESTART: The runner failed: Command failed: echo broken");
+    expect(out).toContain(
+      "not verified RES-RESTART: The runner failed: Command failed with exit code 3: echo",
+    );
+  });
+
+  it("continues although the restart command leaves a server in the background", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const words = ["conformance", url, "--resilience", "--yes", "--only", "RES-RESTART"];
+    const command = "sleep 600 & echo $! > server.pid";
+    const { out } = await runCliInTestProcess([...words, "--restart-command", command], { cwd });
+    process.kill(Number(await readFile(join(cwd, "server.pid"), "utf8")));
+    expect(out).toContain("passed       RES-RESTART");
   });
 
   it("fails for an expected failure that passes, an unknown test, and an unreachable agent", async () => {

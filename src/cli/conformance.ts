@@ -1,9 +1,9 @@
 import { addOptionRows } from "./option-rows.ts";
-import { exec } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 import { Command, Option } from "commander";
 import {
   BINDINGS,
@@ -176,7 +176,12 @@ function toResilienceOptions(
   { waitMessage, askMessage, restartCommand: command }: ConformanceCommandOptions,
   cwd: string,
 ): ResilienceOptions {
-  const restart = async (): Promise<void> => void (await promisify(exec)(command ?? "", { cwd }));
+  const restart = async (): Promise<void> => {
+    // A server that the command leaves in the background keeps the output open, so that a pipe would not end.
+    const child = spawn(command ?? "", { cwd, shell: true, stdio: ["ignore", 2, 2] });
+    const [exitCode] = (await once(child, "exit")) as [number | null];
+    if (exitCode !== 0) throw new Error(`Command failed with exit code ${exitCode}: ${command}`);
+  };
   return { waitMessage, askMessage, restart: command === undefined ? undefined : restart };
 }
 

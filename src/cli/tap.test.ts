@@ -28,6 +28,11 @@ function startColloquy(words: readonly string[], cwd: string): CliTestProcess {
 }
 
 describe("colloquy tap and colloquy replay", () => {
+  it("refuse an empty port, such as that of an unset variable", async () => {
+    const { code } = await runCliInTestProcess(["tap", "--to", server.url, "--port", ""]);
+    expect(code).toBe(2);
+  });
+
   it("record an agent of another vendor, and serve the recorded agent", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
     const words = ["tap", "--to", `mine=${server.url}`, "--port", "0", "--record", "run.jsonl", "-o", "json"];

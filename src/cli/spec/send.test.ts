@@ -29,6 +29,11 @@ describe.each(TEST_SERVERS)("send, to %s", (_, serve) => {
   });
   afterAll(() => served.close());
 
+  it("waits with a time limit that is longer than the longest timer", async () => {
+    const { out } = await runCliExpectingSuccess(["send", served.url, "hello", "--timeout", "1000h"]);
+    expect(out).toContain("TASK_STATE_COMPLETED");
+  });
+
   it("starts an interaction and waits for its end [SEND_001, SEND_002]", async () => {
     const { out } = await runCliExpectingSuccess(["send", "-a", served.url, "hello"]);
     expect(parseLabeledCliOutputFields(out)).toMatchObject({
