@@ -16,9 +16,9 @@ export function addOptionRows(
 ): Command {
   for (const row of rows.trim().split("\n")) {
     const [flags = "", description] = row.split("  ");
-    const [, name = "", value = ""] = /--([\w-]+)(?: (<.+>))?$/.exec(flags) ?? [];
     const option = new Option(flags, description);
-    const reader = values[name] ?? values[value];
+    const name = option.long?.slice("--".length) ?? "";
+    const reader = values[name] ?? values[flags.slice(flags.indexOf("<"))];
     if (typeof reader === "function")
       option.argParser(reader as (text: string, previous: unknown) => unknown);
     else if (reader) option.choices(reader);
