@@ -192,7 +192,7 @@ export const CARD_TEXT_PLACEHOLDER_URL = "http://file.invalid/agent-card.json";
  */
 function readCardFile(ref: string): string | undefined {
   const path = ref.startsWith("file://") ? fileURLToPath(ref) : ref;
-  const isFile = path !== ref || (!URL.canParse(ref) && isLocalPath(ref, /\.json$/i) && existsSync(ref));
+  const isFile = path !== ref || (isLocalPath(ref, /\.json$/i) && existsSync(ref));
   if (!isFile) return undefined;
   try {
     return readFileSync(path, "utf8");

@@ -61,7 +61,7 @@ async function examine(
   }: DoctorOptions,
   { cwd, env }: CliContext,
 ): Promise<readonly Diagnosis[]> {
-  if (!URL.canParse(target) && isLocalPath(target, /\.[cm]?[jt]s$/i)) {
+  if (isLocalPath(target, /\.[cm]?[jt]s$/i)) {
     const { examineProject } = await import("./doctor/examine-project.ts");
     return await examineProject(resolve(cwd, target), { config, env, allowsMore });
   }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { isWindows } from "../../test/support/is-windows.ts";
 import { createTempTestDirectoryWithFiles, spawnColloquyForTest } from "./cli-test-process.fixture.ts";
 import { isLocalPath } from "./is-local-path.ts";
 
@@ -28,6 +29,14 @@ describe("a reference to an agent", () => {
     "agent.ts",
   ])("%s is a host", (ref) => {
     expect(isLocalPath(ref, /\.json$/)).toBe(false);
+  });
+
+  it.skipIf(isWindows)("that begins with the drive of a Windows path is a path, and no URL", async () => {
+    const card = { name: "local", supportedInterfaces: [] };
+    const path = "C:\\card.json";
+    const cwd = await createTempTestDirectoryWithFiles({ [path]: JSON.stringify(card) });
+    const { out } = await spawnColloquyForTest(["card", "get", path, "-o", "json"], cwd).result;
+    expect(out).toContain('"local"');
   });
 
   it("that is a host never selects a file or the code of a folder with the same name [SEC-53]", async () => {

@@ -90,6 +90,12 @@ describe("a server without a defect", () => {
     ]);
   });
 
+  it("counts the origins of a card below a path", async () => {
+    const diagnoses = await examine(`${url}/a2a/greeter`);
+    const { seen } = diagnoses.find(({ id }) => id === "DEPLOY-ADDRESS") ?? {};
+    expect(seen).toContain("names 2 origins");
+  });
+
   it("receives one message", async () => {
     const countTasks = async (): Promise<number> => {
       const response = await fetch(`${url}/tasks`, { headers: { "A2A-Version": "1.0" } });

@@ -96,7 +96,8 @@ const CARD_CHECKS: readonly Check<Deployment>[] = [
   ...toChecks("ANY-CARD-SHAPE", "ANY-CARD-MEDIA", "ANY-CARD-URLS", "ANY-CARD-SECURITY"),
   ...defineRules<Deployment, string>({
     "DEPLOY-ADDRESS"({ agent }) {
-      const origins = [agent.baseUrl, ...requireInterfaces(agent).map((one) => getInterfaceOrigin(one))];
+      const { origin: cardOrigin } = new URL(agent.baseUrl);
+      const origins = [cardOrigin, ...requireInterfaces(agent).map((one) => getInterfaceOrigin(one))];
       const found = origins.flatMap((origin) => judgeAddress(agent.baseUrl, origin) ?? []);
       const problem = found.find(({ result }) => result === "problem");
       if (problem) fail(problem.seen);
