@@ -727,7 +727,9 @@ describe.skipIf(!hasChromium)("the page of a console states only what it observe
     const { page, errors } = await test.open(browser, "#/tasks");
     await (await connect(test.url)).ask("Weather in Seoul?");
     await page.locator("[data-testid=task-row]").first().click();
-    await page.locator("[data-testid=timeline] [data-kind=model]").first().click();
+    const modelRow = page.locator("[data-testid=timeline] [data-kind=model]").first();
+    expect(await modelRow.innerText()).toContain("test-model · 1.50 s ·");
+    await modelRow.click();
     const call = page.locator(".model-call");
     const facts = await call.locator("dl").innerText();
     expect(facts).toContain("1,200 (800 cached) + 34");

@@ -186,7 +186,8 @@ function AgentChat({ agent, usableAgents, source }: AgentChatProps): VNode {
               onChange={({ currentTarget }) => setIsForNew(currentTarget.checked)}
             />{" "}
             In a new conversation
-          </label>{" "}
+          </label>
+          {" · "}
           {isForNew
             ? "The agent sees only this message."
             : "The agent also sees what it remembers of this conversation: the earlier message and its answer."}

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Artifact, Message, Task } from "../../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
-import { shortenId } from "../parts/identifier.tsx";
+import { toSingleLine } from "../../../cards/index.ts";
 import { PartList } from "../parts/part-view.tsx";
 import { useHotkeys } from "../app/hotkeys.ts";
 import type { TrafficModel } from "../../../observe/trace/index.ts";
@@ -141,8 +141,8 @@ export function ArtifactItem(props: {
   const { artifact, version } = props;
   return (
     <article class="artifact">
-      <h3>
-        <AgentText text={artifact.name ?? shortenId(artifact.artifactId)} />
+      <h3 title={toSingleLine(artifact.artifactId)}>
+        <AgentText text={artifact.name ?? "Artifact"} />
       </h3>
       {artifact.description !== undefined && (
         <p class="soft">

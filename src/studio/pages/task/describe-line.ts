@@ -14,6 +14,7 @@ import {
   type TrafficLine,
   type TrafficModel,
 } from "../../../observe/trace/index.ts";
+import { formatDuration } from "../cards/text-format.ts";
 import { formatBytes } from "../parts/byte-format.ts";
 import { formatJson } from "../parts/json-text.ts";
 
@@ -56,11 +57,11 @@ function describeLineText(
   }
   const error = "error" in line && line.error !== undefined ? `: ${toShortText(line.error)}` : "";
   if (line.kind === "response")
-    return `${line.status ?? "no response"} after ${Math.round(line.duration_ms)} ms${error || (line.is_stream ? ": stream" : "")}`;
+    return `${line.status ?? "no response"} after ${formatDuration(line.duration_ms)}${error || (line.is_stream ? ": stream" : "")}`;
   if (line.kind === "model")
-    return `${line.model} · ${Math.round(line.duration_ms)} ms · ${formatTokens(addModelLineUsage(NO_USAGE, line), true)} tokens${error}`;
+    return `${line.model} · ${formatDuration(line.duration_ms)} · ${formatTokens(addModelLineUsage(NO_USAGE, line), true)} tokens${error}`;
   if (line.kind === "tool")
-    return `${line.tool}(${toShortText(formatJson(line.arguments ?? {}))}) · ${Math.round(line.duration_ms)} ms`;
+    return `${line.tool}(${toShortText(formatJson(line.arguments ?? {}))}) · ${formatDuration(line.duration_ms)}`;
   return toShortText(describeTrafficLine(line));
 }
 
