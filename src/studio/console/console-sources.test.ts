@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createTrafficWriter, openTrafficFileSink } from "../../observe/trace/recording/index.ts";
 import type { Task } from "../../protocol/index.ts";
 import { createServer } from "../../server/index.ts";
 import { messageCommandTestAgent } from "../../server/server.fixture.ts";
@@ -111,6 +112,23 @@ describe("a console of a record of the tap", () => {
       token = page.nextPageToken;
     }
     expect(listed.toSorted()).toEqual(ids);
+  });
+});
+
+describe("a console of a server with a record", () => {
+  it("works although somebody has deleted the file of the record", async () => {
+    const file = join(folder, "record.jsonl");
+    const writer = createTrafficWriter(openTrafficFileSink(file), { vantage: "server", name: "test" });
+    console = await ConsoleTestServer.start(
+      { parrot: messageCommandTestAgent },
+      { record: writer },
+      { serverRecord: writer, serverRecordFile: file },
+    );
+    await fetch(`${console.url}/a2a/parrot/tasks`, { headers: { "A2A-Version": "1.0" } });
+    await writer.flush();
+    rmSync(file);
+    expect((await console.request("GET session")).status).toBe(200);
+    await writer.close();
   });
 });
 

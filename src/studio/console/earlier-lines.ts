@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { type ModelPrices, priceTrafficLine, type TrafficLine } from "../../observe/trace/index.ts";
 import { readTrafficFile, type TrafficWriter } from "../../observe/trace/recording/index.ts";
 import { ConsoleReadFilter } from "./console-reads.ts";
@@ -14,6 +15,8 @@ export async function* readEarlierLines(
   hasStacks: boolean,
 ): AsyncGenerator<string, void, undefined> {
   await record.flush();
+  // Somebody can have deleted the file. The server still writes to it.
+  if (!existsSync(file)) return;
   const reads = new ConsoleReadFilter();
   for await (const decoded of readTrafficFile(file, { lastBytes: DEFAULT_JOURNAL_LENGTH })) {
     if (decoded.type !== "traffic" || reads.isConsoleRead(decoded.line)) continue;
