@@ -56,10 +56,10 @@ export function formatToolCall({ name, args }: PendingToolCall): string {
   return `${name}(${JSON.stringify(args)})`;
 }
 
-/** Names of the argument of a tool that contains a question in words. */
+/** Names of tool arguments that contain the text of a question. */
 const QUESTION_NAMES = ["question", "prompt", "message", "text"];
 
-/** Returns what the agent asks, for example `asks: Which city?`, or the call if it contains no question in words. */
+/** Returns the question of a tool call, for example `asks: Which city?`. Returns the call if it contains no question. */
 export function formatQuestion(call: PendingToolCall): string {
   const question = QUESTION_NAMES.map((name) => call.args[name]).find((value) => typeof value === "string");
   return question === undefined

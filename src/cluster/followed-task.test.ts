@@ -49,6 +49,27 @@ it.each([
 const createStatusEvent = (seq: number, state: TaskState): LogEvent =>
   LogEvent.create(seq, { statusUpdate: { taskId: "t", contextId: "c", status: { state } } });
 
+/** Creates a task of another node whose turn runs. */
+function createFollowedTask(store: MemoryStore, seq: number): FollowedTask {
+  return new FollowedTask(
+    {
+      store,
+      generateId: () => "",
+      sendRequest: async () => undefined,
+      refresh: async () => {},
+      onActive() {},
+      onIdle() {},
+    },
+    { agent: "a", tenant: "", principal: "" },
+    {
+      task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } },
+      seq,
+      turnStatus: "running",
+    },
+    async () => undefined,
+  );
+}
+
 /** A store in which the turn of the message has stopped, and a later turn runs. */
 class LaterTurnStore extends MemoryStore {
   override async readEvents(): Promise<LogEvent[]> {
@@ -57,23 +78,7 @@ class LaterTurnStore extends MemoryStore {
 }
 
 it("a repeated message whose turn has stopped waits for the running turn of its task [E10, E21]", async () => {
-  const task = new FollowedTask(
-    {
-      store: new LaterTurnStore(),
-      generateId: () => "",
-      sendRequest: async () => undefined,
-      refresh: async () => {},
-      onActive() {},
-      onIdle() {},
-    },
-    { agent: "a", tenant: "", principal: "" },
-    {
-      task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } },
-      seq: 3,
-      turnStatus: "running",
-    },
-    async () => undefined,
-  );
+  const task = createFollowedTask(new LaterTurnStore(), 3);
   const turn = await task.findRunningTurn(message, 1);
   expect(turn?.hasEnded).toBe(false);
   const end = createStatusEvent(4, "TASK_STATE_COMPLETED");
@@ -82,23 +87,7 @@ it("a repeated message whose turn has stopped waits for the running turn of its 
 });
 
 it("the sender of a turn whose last events the store has deleted receives the task [E10, E21]", async () => {
-  const task = new FollowedTask(
-    {
-      store: new MemoryStore(),
-      generateId: () => "",
-      sendRequest: async () => undefined,
-      refresh: async () => {},
-      onActive() {},
-      onIdle() {},
-    },
-    { agent: "a", tenant: "", principal: "" },
-    {
-      task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } },
-      seq: 1,
-      turnStatus: "running",
-    },
-    async () => undefined,
-  );
+  const task = createFollowedTask(new MemoryStore(), 1);
   const [begun, queued] = [new FollowedTurn(message), new FollowedTurn({ ...message, messageId: "q" })];
   begun.beginAtKnownSeq(1, task.getSnapshot());
   for (const turn of [begun, queued]) task.followTurn(turn);

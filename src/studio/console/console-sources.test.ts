@@ -116,7 +116,7 @@ describe("a console of a record of the tap", () => {
 });
 
 describe("a console of a server with a record", () => {
-  it("works although somebody has deleted the file of the record", async () => {
+  it("works after a user has deleted the file of the record", async () => {
     const file = join(folder, "record.jsonl");
     const writer = createTrafficWriter(openTrafficFileSink(file), { vantage: "server", name: "test" });
     console = await ConsoleTestServer.start(

@@ -15,7 +15,7 @@ export async function* readEarlierLines(
   hasStacks: boolean,
 ): AsyncGenerator<string, void, undefined> {
   await record.flush();
-  // Somebody can have deleted the file. The server still writes to it.
+  // A user can delete the file while the server writes to it.
   if (!existsSync(file)) return;
   const reads = new ConsoleReadFilter();
   for await (const decoded of readTrafficFile(file, { lastBytes: DEFAULT_JOURNAL_LENGTH })) {

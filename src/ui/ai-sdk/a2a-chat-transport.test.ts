@@ -157,7 +157,7 @@ describe("a transport for useChat", () => {
     expect(stopped).toEqual(["silent", "talk"]);
   });
 
-  it("closes the connection of a stream that nobody reads, although the agent is silent", async () => {
+  it("closes the connection of a stream without a reader while the agent is silent", async () => {
     const url = await serve(
       agent(card, async function* ({ signal }) {
         yield "talking";

@@ -133,7 +133,7 @@ export function foldTimeline(
 export function toTimelineRow(entries: readonly TimelineEntry[]): TimelineRow {
   const [entry, last] = [entries[0] as TimelineEntry, entries.at(-1) as TimelineEntry];
   const { line, timeMs } = entry;
-  // A response has a row of its own beside that of its request, which shows the duration.
+  // A response has its own row. The row of its request shows the duration.
   const isCall = line.kind === "model" || line.kind === "tool";
   return {
     entry,
