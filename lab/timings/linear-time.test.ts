@@ -5,7 +5,7 @@ import { createScriptedSamples } from "../../src/cards/recording/scripted-sample
 import { extractAnswer, findLastNumber } from "../../src/cards/scoring/index.ts";
 import { collectArtifactFiles } from "../../src/cli/download/collect-artifact-files.ts";
 import { ArtifactContentTracker, type Part } from "../../src/protocol/index.ts";
-import { parseAction } from "../../src/cards/roles/planner.ts";
+import { parseAction } from "../../src/cards/roles/planner-action.ts";
 import { measureCpuTime } from "./measure-cpu-time.ts";
 
 const repeatAction = (part: string) => (): unknown => parseAction(part.repeat(100_000));

@@ -15,4 +15,4 @@ export type { AnyCardProtocol, RoleTarget } from "./a2a/role-runtime.ts";
 // Only other folders of `src` use these functions. No package entry exports them.
 export { listInstructionPrompts } from "./prompts.ts";
 export { isConfigurationStatus } from "./role-model.ts";
-export { parseAction } from "./planner.ts";
+export { parseAction } from "./planner-action.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
-import { type PlannerAction, buildActionSchema, parseAction } from "./planner.ts";
+import { type PlannerAction, buildActionSchema, parseAction } from "./planner-action.ts";
 
 const callSolverAction: PlannerAction = { action: "call_solver", subtask: "one" };
 const finalAnswerAction: PlannerAction = { action: "final_answer", answer: "1" };

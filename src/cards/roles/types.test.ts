@@ -15,7 +15,7 @@ import {
   createScriptedModel,
   type CassetteEntry,
 } from "./index.ts";
-import type { PlannerAction } from "./planner.ts";
+import type { PlannerAction } from "./planner-action.ts";
 
 describe("the types of roles", () => {
   it("make the built-in roles and models roles and models", () => {
